@@ -19,6 +19,7 @@ import { SessionWatch } from './auth/session_watch.ts'
 import { createArrivalFills, type ArrivalFills } from './bridge/arrival_fills.ts'
 import { Asker } from './bridge/asker.ts'
 import { Books } from './bridge/books.ts'
+import { Previews } from './bridge/previews.ts'
 import { CancelsAtEnd } from './bridge/cancel_at_end.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeEngineClient, createEngineClient, type EngineClient } from './bridge/engine_client.ts'
@@ -79,6 +80,8 @@ export interface Gateway {
   readonly asker: Asker
   /** Order books. */
   readonly books: Books
+  /** What orders of perpetuals would come to. */
+  readonly previews: Previews
   readonly closedOrders: ClosedOrderCache
   /** What orders traded on arrival, fill by fill. */
   readonly arrivalFills: ArrivalFills
@@ -141,6 +144,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
   return {
     asker, faults, requestIds: new RequestIds(number, Date.now()),
     books: new Books({ state, gate, events, asker, counters, proxies, faults }),
+    previews: new Previews(asker, counters, proxies, faults),
     config, genesis, state, counters, matcher, log,
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),

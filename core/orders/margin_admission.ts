@@ -66,7 +66,15 @@ export function checkMargin(
   let code = checkMode(state, pair, reduces)
   const closes = (flags & Flag.CLOSE) !== 0
   if (code === 0) code = closes ? findClosed(state, command, base, account, pair) : findPlace(state, command, base, account, flags)
-  if (code === 0) code = checkBucket(state, flags)
+  return code === 0 ? checkPlaced(state, command, base, account, pair, flags, limit, lots) : code
+}
+
+/** What is left of {@link checkMargin} once margin account, bucket and position are noted. */
+export function checkPlaced(
+  state: State, command: Views, base: number, account: number, pair: number, flags: number, limit: number, lots: number,
+): number {
+  const reduces = (flags & Flag.REDUCE_ONLY) !== 0
+  const code = checkBucket(state, flags)
   if (code !== 0) return code
   note(state, N.LOTS, lots)
   note(state, N.LEVERAGE, reduces ? 0 : read(command, base, C.leverage))

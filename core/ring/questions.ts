@@ -26,16 +26,22 @@ import { WAIT_WORDS } from './wait.ts'
 export const LEVELS_MAX = 1000
 
 /** Kinds of question. */
-export const Ask = { LEVELS: 1, FILL_PATH: 2 } as const
+export const Ask = { LEVELS: 1, FILL_PATH: 2, PREVIEW: 3 } as const
 /** Code of an answer: whether the question was one. */
 export const AnswerCode = { GOOD: 0, NO_QUESTION: 1 } as const
 
 /** Words of a question; kind first. */
-export const QUESTION_WORDS = 8
+export const QUESTION_WORDS = 14
 /** LEVELS. `bidsBelow`, `asksAbove`: ticks behind which the walk begins; 0: with the best. `bids`, `asks`: levels at most; 0: none. */
 export const LEVELS_QUESTION = { KIND: 0, PAIR: 1, BIDS_BELOW: 2, ASKS_ABOVE: 3, BIDS: 4, ASKS: 5 } as const
 /** FILL_PATH: view/fill_path.ts, Incoming. */
 export const PATH_QUESTION = { KIND: 0, PAIR: 1, ACCOUNT: 2, FLAGS: 3, PRICE: 4, LOTS: 5 } as const
+
+/** PREVIEW: an order of a perpetual, in the words of ORDER_COMMAND (layout/command.ts); the sequence of what is named is a double. */
+export const PREVIEW_QUESTION = {
+  KIND: 0, PAIR: 1, ACCOUNT: 2, FLAGS: 3, PRICE: 4, LOTS: 5, LEVERAGE: 6, SLIPPAGE_BPS: 7, MARGIN_ACCOUNT: 8, BUCKET: 9,
+  SEQUENCE_LOW: 10, SEQUENCE_HIGH: 11, KEY_LOW: 12, KEY_HIGH: 13,
+} as const
 
 /** Places in the cell, in words. The asker writes the first two lines, the matcher the others. */
 const ASKED = WAIT_WORDS
@@ -44,8 +50,8 @@ const BEGUN = 2 * WAIT_WORDS
 const ANSWERED = BEGUN + 1
 const CODE = BEGUN + 2
 const ECHO = BEGUN + 4
-const FIGURES = 3 * WAIT_WORDS
-const PAYLOAD = 4 * WAIT_WORDS
+const FIGURES = 4 * WAIT_WORDS
+const PAYLOAD = 5 * WAIT_WORDS
 
 /** Figures of an answer: doubles, from {@link Cell}.figures on. */
 export const FIGURE = {
@@ -60,6 +66,32 @@ export const FIGURE = {
 } as const
 /** FILL_PATH: its value, an i64 of the payload. */
 export const TICK_LOTS = 0
+
+/**
+ * PREVIEW, in the payload: what Preview of orders/preview.ts says, and the bucket that it is of as it stands, so that whoever asked can
+ * work out what it would be afterwards. Words, i64s and doubles by their index in the view of their type.
+ */
+export const PREVIEW_ANSWER = {
+  CODE: 0, LOTS: 1, LIMIT: 2, TOUCH: 3, FILLED: 4, TRADES: 5, BEST: 6, WORST: 7, MEETS_OWN: 8, TOO_LONG: 9,
+  /** Rows of bucket and margin account, -1: there is none yet; kinds and mark of the pair; positions that follow. */
+  BUCKET: 10, MARGIN: 11, MARGIN_KIND: 12, MARK: 13, POSITIONS: 14,
+  /** Atoms; COST: ticks × lots of what it would fill. Cumulative funding of the pair, 10^-6 atoms. */
+  BROUGHT: 8, REQUIRED: 9, AVAILABLE: 10, COST: 11, ALLOCATED: 12, PENDING: 13, REALIZED: 14, CUMULATIVE: 15,
+  /** Of BROUGHT, what no fill would commit. */
+  UNCOMMITTED: 18,
+  /** f64: sequences that made bucket and margin account. */
+  BUCKET_SEQUENCE: 16, MARGIN_SEQUENCE: 17,
+  /** Words of the strategy key and the scope of the bucket. */
+  STRATEGY_KEY: 38, SCOPE: 50,
+} as const
+/** Words before the positions, and of one. */
+export const PREVIEW_WORDS = 58
+export const PREVIEW_POSITION_WORDS = 20
+/** Of a position, from its first word on; i64s and doubles from the half of it on. */
+export const PREVIEW_POSITION = {
+  PAIR: 0, LOTS: 1, LEVERAGE: 2, REDUCE_LOTS: 3, COST: 2, FUNDED_TO: 3, CUMULATIVE: 4, BID_VALUE: 5, ASK_VALUE: 6,
+  BID_LOTS: 7, ASK_LOTS: 8, MARK: 18,
+} as const
 
 /** Words of a level in the payload, bids first, best first; lots are a double. */
 export const LEVEL_ANSWER_WORDS = 4

@@ -2,10 +2,11 @@
  * The matcher's side of the cells of questions (ring/questions.ts): what threads in front of the engine could not copy, because it moved.
  *
  * Between two batches the columns rest, so an answer is of one state. It is read from them and nothing of it is written there or into the
- * journal. What it costs whoever trades is bounded three times over:
+ * journal; a preview writes and takes back, with readers kept away (preview_answer.ts). What it costs whoever trades is bounded three times
+ * over:
  *
  *   an answer    {@link LEVELS_MAX} levels of each side, or the orders that one fill path may have (book/walk.ts), which is what an order
- *                costs that is checked for the same
+ *                costs that is checked for the same; a preview two of the shorter paths of perpetuals
  *   a turn       one answer, and lanes take turns: who always asks delays nobody else's question by more than one answer of its own
  *   busy time    while turns have commands, the matcher rests from answering {@link RESTS} times as long as the last answer took, so
  *                questions take a twentieth of its time; when a turn had none, nobody is kept waiting
@@ -22,6 +23,7 @@ import { wake } from '../ring/wait.ts'
 import { copyLevels } from '../view/levels.ts'
 import { PATH_MAX, walkPath, type Incoming } from '../view/fill_path.ts'
 import type { Meter } from './meter.ts'
+import { createPreviewScratch, writePreview, type PreviewScratch } from './preview_answer.ts'
 
 /** Of the time that a busy matcher has, an answer is followed by this many times what it took. */
 export const RESTS = 19
@@ -35,6 +37,7 @@ export interface Questions {
   readonly cells: readonly Cell[]
   readonly question: Int32Array
   readonly incoming: Incoming
+  readonly preview: PreviewScratch
   /** Lane whose question is looked at first. */
   first: number
   /** Until then a busy matcher answers nothing, by {@link Meter.seconds}. */
@@ -45,6 +48,7 @@ export const createQuestions = (buffers: readonly SharedArrayBuffer[]): Question
   cells: buffers.map(attachQuestions),
   question: new Int32Array(QUESTION_WORDS),
   incoming: { account: 0, pair: 0, flags: 0, price: 0, lots: 0 },
+  preview: createPreviewScratch(),
   first: 0,
   restsUntil: 0,
 })
@@ -57,6 +61,8 @@ export function anyQuestion({ cells }: Questions): boolean {
 /** What answering needs of the sequencer. */
 export interface Answering {
   readonly state: State
+  /** Word APPLYING. */
+  readonly gate: Int32Array
   readonly events: Broadcast
   readonly questions: Questions
   readonly meter: Meter
@@ -99,7 +105,9 @@ function write(answering: Answering, cell: Cell, now: number): number {
   cell.figures[FIGURE.SEQUENCE] = getF64(state, pairRow(state, pair), PAIR.SEQUENCE)
   cell.figures[FIGURE.POSITION] = writtenTo(events)
   if (question[0] === Ask.LEVELS) return writeLevels(state, pair, question, cell)
-  return question[0] === Ask.FILL_PATH ? writePath(state, questions, cell, Math.max(now, state.clock[CLOCK.TIME]!)) : -1
+  const time = Math.max(now, state.clock[CLOCK.TIME]!)
+  if (question[0] === Ask.PREVIEW) return writePreview(state, answering.gate, questions.preview, question, cell, time)
+  return question[0] === Ask.FILL_PATH ? writePath(state, questions, cell, time) : -1
 }
 
 function writeLevels(state: State, pair: number, question: Int32Array, cell: Cell): number {

@@ -137,6 +137,14 @@ export const OPERATIONS = {
     method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/metadata',
     access: 'public', body: false, repeat: 'always',
   },
+  GetPerpConfig: {
+    method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/perp/config',
+    access: 'public', body: false, repeat: 'always',
+  },
+  ListFundingRates: {
+    method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/perp/funding-rates',
+    access: 'public', body: false, repeat: 'always',
+  },
   GetScreener: {
     method: 'GET', path: '/api/v1/market/screener',
     access: 'public', body: false, repeat: 'always',
@@ -160,6 +168,98 @@ export const OPERATIONS = {
   SimulateFees: {
     method: 'POST', path: '/api/v1/fees/simulate',
     access: 'session', body: true, repeat: 'always',
+  },
+  ListMarginAccounts: {
+    method: 'GET', path: '/api/v1/margin/accounts',
+    access: 'session', body: false, repeat: 'always',
+  },
+  GetMarginAccount: {
+    method: 'GET', path: '/api/v1/margin/accounts/{marginAccountId}',
+    access: 'session', body: false, repeat: 'always',
+  },
+  DepositCollateral: {
+    method: 'POST', path: '/api/v1/margin/accounts/{marginAccountId}/collateral/transfer-in',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  WithdrawCollateral: {
+    method: 'POST', path: '/api/v1/margin/accounts/{marginAccountId}/collateral/transfer-out',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  SimulateOrderRisk: {
+    method: 'POST', path: '/api/v1/margin/accounts/{marginAccountId}/simulate-order-risk',
+    access: 'session', body: true, repeat: 'always',
+  },
+  GetAvailableCollateral: {
+    method: 'GET', path: '/api/v1/margin/available-collateral',
+    access: 'session', body: false, repeat: 'always',
+  },
+  SimulateParentOrderRisk: {
+    method: 'POST', path: '/api/v1/margin/parent/simulate-order-risk',
+    access: 'session', body: true, repeat: 'always',
+  },
+  ListRiskBuckets: {
+    method: 'GET', path: '/api/v1/margin/risk-buckets',
+    access: 'session', body: false, repeat: 'always',
+  },
+  GetRiskBucket: {
+    method: 'GET', path: '/api/v1/margin/risk-buckets/{riskBucketId}',
+    access: 'session', body: false, repeat: 'always',
+  },
+  TransferCollateralToRiskBucket: {
+    method: 'POST', path: '/api/v1/margin/risk-buckets/{riskBucketId}/collateral/transfer-in',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  TransferCollateralFromRiskBucket: {
+    method: 'POST', path: '/api/v1/margin/risk-buckets/{riskBucketId}/collateral/transfer-out',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  SimulateRiskBucketOrderRisk: {
+    method: 'POST', path: '/api/v1/margin/risk-buckets/{riskBucketId}/simulate-order-risk',
+    access: 'session', body: true, repeat: 'always',
+  },
+  CreateMarginSubAccount: {
+    method: 'POST', path: '/api/v1/margin/sub-accounts',
+    access: 'session', body: true, repeat: 'never',
+  },
+  CloseMarginSubAccount: {
+    method: 'POST', path: '/api/v1/margin/sub-accounts/{marginAccountId}/close',
+    access: 'session', body: true, repeat: 'never',
+  },
+  TransferCollateralToSubAccount: {
+    method: 'POST', path: '/api/v1/margin/sub-accounts/{marginAccountId}/collateral/transfer-in',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  TransferCollateralFromSubAccount: {
+    method: 'POST', path: '/api/v1/margin/sub-accounts/{marginAccountId}/collateral/transfer-out',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  ListPositions: {
+    method: 'GET', path: '/api/v1/positions',
+    access: 'session', body: false, repeat: 'always',
+  },
+  GetPosition: {
+    method: 'GET', path: '/api/v1/positions/{positionId}',
+    access: 'session', body: false, repeat: 'always',
+  },
+  ClosePosition: {
+    method: 'POST', path: '/api/v1/positions/{positionId}/close',
+    access: 'session', body: true, repeat: 'never',
+  },
+  ListFundingPayments: {
+    method: 'GET', path: '/api/v1/positions/{positionId}/funding',
+    access: 'session', body: false, repeat: 'always',
+  },
+  AddPositionMargin: {
+    method: 'POST', path: '/api/v1/positions/{positionId}/margin/add',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  ReducePositionMargin: {
+    method: 'POST', path: '/api/v1/positions/{positionId}/margin/reduce',
+    access: 'session', body: true, repeat: 'with-key',
+  },
+  GetPositionRisk: {
+    method: 'GET', path: '/api/v1/positions/{positionId}/risk',
+    access: 'session', body: false, repeat: 'always',
   },
   GetFaucetInfo: {
     method: 'GET', path: '/api/v1/faucet/info',

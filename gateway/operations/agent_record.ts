@@ -29,7 +29,7 @@ const Action = record('AgentAction', 'Something a delegated agent may do.', Type
 type Action = Static<typeof Action>
 
 /** Bytes of a name in a record. */
-const NAME_BYTES = 32
+export const NAME_BYTES = 32
 /** Elements that a list of names may have, repetitions included. */
 const NAMES_MAX = 16
 const NOTIONAL_SCALE = 9
@@ -111,7 +111,7 @@ export function agentTerms(gateway: Gateway, owner: Uint8Array, input: AgentRequ
   }
   const pairs = pairsOf(gateway, input.allowedTradingPairIds)
   if (pairs instanceof Refused) return pairs
-  const name = nameOf(input.name)
+  const name = nameOf('name', input.name)
   if (name instanceof Refused) return name
   const expiresAt = expiryOf(input.expiresAt, gateway.time())
   if (expiresAt instanceof Refused) return expiresAt
@@ -139,11 +139,11 @@ function pairsOf(gateway: Gateway, ids: readonly string[]): number[] | Refused {
   return pairs
 }
 
-/** Text that people can tell apart: no control characters, no half characters. */
-function nameOf(text = ''): string | Refused {
+/** Text that people can tell apart: no control characters, no half characters; '' without one. */
+export function nameOf(field: string, text = ''): string | Refused {
   return text.isWellFormed() && !/\p{Cc}/u.test(text) && Buffer.byteLength(text) <= NAME_BYTES
     ? text
-    : refusedField('name', `name must be 1 to ${NAME_BYTES} bytes of printable UTF-8`)
+    : refusedField(field, `${field} must be 1 to ${NAME_BYTES} bytes of printable UTF-8`)
 }
 
 function expiryOf(text: string | undefined, now: number): number | Refused {

@@ -64,6 +64,10 @@ function explain(
     case 'INSUFFICIENT_BALANCE':
     case 'SUB_ACCOUNT_LIMIT_EXCEEDED':
       return shortfall(gateway, records, base, (terms.flags & Flag.MARKET) !== 0 && (terms.flags & Flag.SELL) === 0)
+    case 'INSUFFICIENT_MARGIN':
+      return marginShortfall(gateway, records, base, 'required')
+    case 'INSUFFICIENT_COLLATERAL':
+      return marginShortfall(gateway, records, base, 'requested')
     case 'TOO_MANY_OPEN_ORDERS':
       return openOrders(records, base)
     case 'INVALID_TICK': {
@@ -146,6 +150,28 @@ export function transferRefusal(gateway: Gateway, records: Views, base: number):
   const refused = engineRefusal(records, base)
   const told = refused.code === 'INSUFFICIENT_BALANCE' ? shortfall(gateway, records, base, false) : null
   return told === null ? refused : new Refused(refused.code, `${refused.message}: ${told[0]}`, { field: 'amount', ...told[1] })
+}
+
+/**
+ * `required=..., available=...` of a margin shortfall, as the specification words it (Errors, rule 1): more than there is in the bucket and
+ * free in its margin account. `null`: the numbers are not told.
+ */
+export function marginShortfall({ genesis }: Gateway, { i32, i64 }: Views, base: number, first: 'required' | 'requested'): Told | null {
+  const atoms = i64[(base + at.required) >>> 1]!
+  if (atoms === 0n) return null
+  const asset = genesis.assets[i32[base + at.asset]!]!
+  const required = amountText(asset, atoms)
+  const available = amountText(asset, i64[(base + at.available) >>> 1]!)
+  return [`${first}=${required}, available=${available}`, { [first]: required, available, asset: asset.symbol }]
+}
+
+/** The refusal of a move of collateral, in the RESULT at word `base`. */
+export function collateralRefusal(gateway: Gateway, records: Views, base: number): Refused {
+  const { code, message, details } = engineRefusal(records, base)
+  const told = code === 'INSUFFICIENT_COLLATERAL' ? marginShortfall(gateway, records, base, 'requested')
+    : code === 'INSUFFICIENT_BALANCE' ? shortfall(gateway, records, base, false) : null
+  if (told !== null) return new Refused(code, `${message}: ${told[0]}`, { field: 'amount', ...told[1] })
+  return new Refused(code, message, details)
 }
 
 /** A reader of refusals in which `code` names the limit of so many. */

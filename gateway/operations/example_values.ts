@@ -1,7 +1,9 @@
 /**
  * What the examples of several operations and channels say. Ids are those of the shipped genesis.
  */
-import { movementId, orderId, tradeId, userId } from '../../core/layout/ids.ts'
+import {
+  marginAccountId, movementId, orderId, parentMarginId, positionId, riskBucketId, tradeId, userId,
+} from '../../core/layout/ids.ts'
 
 export const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 export const SESSION_KEY = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a'
@@ -133,3 +135,70 @@ export const metadata = {
   priceChangePercent24h: '-1.25',
 }
 export const candles = { tradingPairId: PAIR, interval: '1h' as const, candles: [candle] }
+
+export const PERP = '7a1c0000-0000-4000-8000-000000000005'
+export const PARENT_MARGIN = parentMarginId(17, 3)
+export const MARGIN_SUB = marginAccountId(60, 4)
+export const RISK_BUCKET = riskBucketId(62, 5)
+export const POSITION = positionId(63, 6)
+/** A parent with one isolated position of 0.05 BTC, bought at 60,000 with leverage 10 and marked at 60,200. */
+export const marginAccount = {
+  marginAccountId: PARENT_MARGIN, accountKind: 'PARENT' as const, accountState: 'Normal' as const, collateralAsset: 'USDC',
+  depositedCollateral: '2000', earmarkedCollateral: '300', equity: '2008.5', initialMarginRequired: '301',
+  maintenanceMarginRequired: '30.1',
+  freeCollateral: '1707.5', withdrawableCollateral: '1700', totalPositionNotional: '3010', unrealizedPnl: '10', realizedPnl: '-1.5',
+  updatedAt: LATER,
+}
+export const marginSub = {
+  marginAccountId: MARGIN_SUB, accountKind: 'SUB' as const, accountState: 'Normal' as const, collateralAsset: 'USDC', label: 'basis',
+  depositedCollateral: '0', earmarkedCollateral: '0', equity: '0', initialMarginRequired: '0', maintenanceMarginRequired: '0',
+  freeCollateral: '0', withdrawableCollateral: '0', totalPositionNotional: '0', unrealizedPnl: '0', realizedPnl: '0', updatedAt: LATER,
+}
+export const riskBucket = {
+  riskBucketId: RISK_BUCKET, marginAccountId: PARENT_MARGIN, marginMode: 'ISOLATED' as const, state: 'ACTIVE' as const,
+  accountState: 'Normal' as const, collateralAsset: 'USDC', allocatedCollateral: '300', pendingCollateral: '0', equity: '308.5',
+  initialMarginRequired: '301', maintenanceMarginRequired: '30.1', freeCollateral: '7.5', withdrawableCollateral: '0',
+  totalPositionNotional: '3010', unrealizedPnl: '10', realizedPnl: '-1.5', openPositions: 1, openOrders: 0, tradingPairId: PERP,
+  availableOrderCollateral: '1707.5', createdAt: MOMENT, updatedAt: LATER,
+}
+export const perpConfig = {
+  tradingPairId: PERP, symbol: 'BTC/USDC-PERP', minLeverage: '1', maxLeverage: '50', initialMarginRatio: '0.02',
+  maintenanceMarginRatio: '0.01', fundingIntervalSeconds: 28_800, liquidationFeeBps: '50',
+  riskTiers: [
+    {
+      tierLevel: 1, lowerBoundNotional: '0', initialMarginRatio: '0.02', maintenanceMarginRatio: '0.01', maxLeverage: '50',
+      initialMarginDeduction: '0', maintenanceMarginDeduction: '0', maxPositionNotional: '100', maxPositionSize: '100',
+    },
+    {
+      tierLevel: 2, lowerBoundNotional: '500000', initialMarginRatio: '0.05', maintenanceMarginRatio: '0.025', maxLeverage: '20',
+      initialMarginDeduction: '15000', maintenanceMarginDeduction: '7500', maxPositionNotional: '100', maxPositionSize: '100',
+    },
+  ],
+  maxPositionSize: '100', maxPositionNotional: '100', updatedAt: null,
+}
+export const fundingRate = {
+  tradingPairId: PERP, fundingRate: '0.0001', fundingTime: LATER, markPrice: '60200', indexPrice: '60194', samples: 480,
+  openInterest: '21.5',
+}
+export const position = {
+  positionId: POSITION, marginAccountId: PARENT_MARGIN, riskBucketId: RISK_BUCKET, tradingPairId: PERP, symbol: 'BTC/USDC-PERP',
+  side: 'LONG' as const, status: 'OPEN' as const, size: '0.05', entryPrice: '60000', markPrice: '60200', leverage: '10',
+  marginMode: 'ISOLATED' as const, isolatedMargin: '300', initialMarginRequired: '301', maintenanceMarginRequired: '30.1',
+  liquidationPrice: '54575.75', realizedPnl: '0', unrealizedPnl: '10', accruedFunding: '0', version: 1, createdAt: MOMENT, updatedAt: LATER,
+}
+export const fundingPayment = {
+  positionId: POSITION, tradingPairId: PERP, amount: '-0.301', size: '0.05', side: 'LONG' as const, fundingRate: '0.0001',
+  markPrice: '60200', createdAt: LATER,
+}
+export const positionRisk = {
+  ...position, marginRatio: '0.097569', bankruptcyPrice: '54030', equity: '308.5', notional: '3010', tierLevel: 1,
+}
+export const orderRisk = {
+  accepted: true, equityAfter: '310', initialMarginRequiredAfter: '301', maintenanceMarginRequiredAfter: '30.1', freeCollateralAfter: '9',
+  estimatedFee: '1.5', estimatedLiquidationPrice: '54575.75', marginAccountId: PARENT_MARGIN, marginMode: 'ISOLATED' as const,
+  expectedMatchResult: {
+    tradesCount: 1, totalFilled: '0.05', remainingQuantity: '0', averageFillPrice: '60000', status: 'FILLED' as const, actualSlippageBps: 0,
+    executionPriceRange: { bestPrice: '60000', worstPrice: '60000' },
+  },
+  referencePrice: '60000',
+}

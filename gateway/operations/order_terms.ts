@@ -186,7 +186,8 @@ export type ReplaceItem = Static<typeof ReplaceItem>
 export const IDEMPOTENCY_KEY_MAX = 128
 const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`)
 
-const noTerms = (): OrderTerms =>
+/** Terms of nothing yet. */
+export const noTerms = (): OrderTerms =>
   ({
     pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, clientOrderId: '', key: '', targetSlot: 0,
     targetSequence: 0, named: null, margin: null, returnFills: false,
@@ -287,7 +288,7 @@ function takeLimit(item: OrderItem, pair: Pair, terms: OrderTerms): Refused | nu
   return takePrice(pair, item.price, terms)
 }
 
-function takePrice(pair: Pair, text: string, terms: OrderTerms): Refused | null {
+export function takePrice(pair: Pair, text: string, terms: OrderTerms): Refused | null {
   terms.price = ticksOf(pair, text)
   if (terms.price > 0) return null
   return DECIMAL.test(text)
@@ -295,7 +296,7 @@ function takePrice(pair: Pair, text: string, terms: OrderTerms): Refused | null 
     : refusedField('price', 'price must be a decimal string')
 }
 
-function takeQuantity(pair: Pair, text: string, terms: OrderTerms): Refused | null {
+export function takeQuantity(pair: Pair, text: string, terms: OrderTerms): Refused | null {
   terms.lots = lotsOf(pair, text)
   if (terms.lots > 0) return null
   return DECIMAL.test(text)

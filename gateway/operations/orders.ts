@@ -32,7 +32,7 @@ const Success = Type.Literal(SUCCESS)
 const OrderPath = Type.Object({ orderId: fields.orderName })
 
 /** Sends one order, behind the opening of its risk bucket if it needs one, and reads the RESULT of an accepted one with `take`. */
-function submitOrder(
+export function submitOrder(
   gateway: Gateway, call: Call<never>, type: number, terms: OrderTerms, take: (records: Views, base: number) => void,
 ): void {
   const keyed = terms.key !== ''

@@ -12,7 +12,9 @@ import type { OperationName, ServedOperation } from './index.ts'
 export type Repeat = 'always' | 'by-id' | 'with-key' | 'never'
 
 /** Beside reads and ways out: what changes nothing, or sets what it set before. */
-const HARMLESS: ReadonlySet<OperationName> = new Set(['Challenge', 'Refresh', 'SimulateFees'])
+const HARMLESS: ReadonlySet<OperationName> = new Set([
+  'Challenge', 'Refresh', 'SimulateFees', 'SimulateOrderRisk', 'SimulateParentOrderRisk', 'SimulateRiskBucketOrderRisk',
+])
 const KEY = 'idempotencyKey'
 
 export function repeatOf({ name, row: { method, rate }, operation: { body, items } }: ServedOperation): Repeat {

@@ -19,6 +19,8 @@ export const SERVICES = {
   OrderbookService: 'Order book depth. Public.',
   TradesService: 'Trades of everybody. Public.',
   FeesService: 'What an order would cost.',
+  MarginAccountsService: 'Margin accounts and risk buckets: collateral, what it backs, and what an order would need.',
+  PositionsService: 'Positions on perpetuals: read, close, add and take margin.',
   FaucetService: 'Test funds.',
   DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
   ApplicationsService: 'For backends of applications: the server key says which application; nothing of another is seen.',

@@ -16,7 +16,7 @@ t.setTimeout(120_000)
 
 t.test('every operation of the table, once', async (t) => {
   const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--gateways', '2'])
+  const exchange = await startExchange(directory, ['--gateways', '2', '--price-feed', '1'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
@@ -59,6 +59,7 @@ t.test('every operation of the table, once', async (t) => {
   await readAsBackend(t, exchange, address)
   await raiseFamily(t, exchange.baseUrl, client)
   await delegate(t, exchange.baseUrl, client, tradingPairId)
+  await tradePerpetual(t, exchange.baseUrl, client)
   t.match(await client.Check(), { status: 'ok', degraded: [] })
   t.ok((await client.Refresh()).expiresAt > Date.now() / 1000)
   t.strictSame(await client.Revoke(), { revoked: true })
@@ -73,7 +74,13 @@ t.test('every operation of the table, once', async (t) => {
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
   const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
   const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'
-  const all = [called, others, batches, history, family, limits, agents, rest, backend].join(' ').split(' ')
+  const margin = 'ListMarginAccounts GetMarginAccount GetAvailableCollateral CreateMarginSubAccount CloseMarginSubAccount'
+  const collateral = 'DepositCollateral WithdrawCollateral TransferCollateralToSubAccount TransferCollateralFromSubAccount'
+  const buckets = 'ListRiskBuckets GetRiskBucket TransferCollateralToRiskBucket TransferCollateralFromRiskBucket'
+  const previews = 'SimulateOrderRisk SimulateParentOrderRisk SimulateRiskBucketOrderRisk GetPerpConfig ListFundingRates'
+  const positions = 'ListPositions GetPosition GetPositionRisk ClosePosition AddPositionMargin ReducePositionMargin ListFundingPayments'
+  const perpetuals = [margin, collateral, buckets, previews, positions]
+  const all = [called, others, batches, history, family, limits, agents, rest, backend, ...perpetuals].join(' ').split(' ')
   t.strictSame(all.sort(), Object.keys(TABLE).sort(), 'that was the whole table')
 })
 
@@ -171,13 +178,76 @@ async function delegate(t: Test, baseUrl: string, client: Client, tradingPairId:
   await t.rejects(agent.GetProfile(), { status: 401, code: 'SESSION_INVALID' })
 }
 
+interface Opened {
+  readonly tradingPairId: string
+  readonly marginAccountId: string
+  readonly riskBucketId: string
+  readonly positionId: string
+  /** Who is short. */
+  readonly other: Client
+}
+
+/** A long position of `client` on BTC/USDC-PERP, at the price that the exchange gives it. */
+async function openPosition(baseUrl: string, client: Client): Promise<Opened> {
+  const { client: other } = await newTrader(baseUrl, 1)
+  const tradingPairId = await pairOf(client, 'BTC/USDC-PERP')
+  for (const each of [client, other]) {
+    const { accounts } = await each.ListMarginAccounts()
+    await each.DepositCollateral({ marginAccountId: accounts[0]!.marginAccountId, amount: '2000' })
+  }
+  const order = { tradingPairId, tradingMode: 'MARGIN', orderType: 'LIMIT', quantity: '0.01', price: '65000', leverage: '5' } as const
+  for (let asked = 0; asked < 400; asked++) {
+    const { rejectCode } = await other.SimulateParentOrderRisk({ ...order, side: 'SELL' })
+    if (rejectCode !== 'PRICE_STALE') break
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  await other.CreateOrder({ ...order, side: 'SELL' })
+  await client.CreateOrder({ ...order, side: 'BUY' })
+  const { positions } = await client.ListPositions()
+  const { marginAccountId, riskBucketId, positionId } = positions[0]!
+  return { tradingPairId, marginAccountId, riskBucketId, positionId, other }
+}
+
+/** Collateral, a position, what it risks, and its end. */
+async function tradePerpetual(t: Test, baseUrl: string, client: Client): Promise<void> {
+  const { tradingPairId, marginAccountId, riskBucketId, positionId, other } = await openPosition(baseUrl, client)
+  t.match(await client.GetPerpConfig({ tradingPairId }), { symbol: 'BTC/USDC-PERP', maxLeverage: '50', riskTiers: [{ tierLevel: 1 }] })
+  t.match(await client.ListFundingRates({ tradingPairId }), { fundingRates: [] })
+  t.match(await client.GetMarginAccount({ marginAccountId }), { accountState: 'Normal', depositedCollateral: '2000' })
+  t.match(await client.GetAvailableCollateral(), { marginAccountId, symbol: 'USDC' })
+  const order = { tradingPairId, side: 'BUY', orderType: 'LIMIT', quantity: '0.01', price: '60000', leverage: '5' } as const
+  t.match(await client.SimulateOrderRisk({ marginAccountId, ...order }), { accepted: true, riskBucketId })
+  const inBucket = await client.SimulateRiskBucketOrderRisk({ riskBucketId, ...order })
+  t.match(inBucket, { accepted: true, expectedMatchResult: { status: 'SUBMITTED' } })
+  t.match((await client.ListRiskBuckets()).riskBuckets, [{ riskBucketId, openPositions: 1, tradingPairId }])
+  t.match(await client.TransferCollateralToRiskBucket({ riskBucketId, amount: '50' }), { toRiskBucketId: riskBucketId })
+  t.match(await client.TransferCollateralFromRiskBucket({ riskBucketId, amount: '20' }), { fromRiskBucketId: riskBucketId })
+  const bucket = await client.GetRiskBucket({ riskBucketId })
+  const position = await client.GetPosition({ positionId })
+  t.match(position, { side: 'LONG', size: '0.01', entryPrice: '65000', isolatedMargin: bucket.allocatedCollateral })
+  t.match(await client.GetPositionRisk({ positionId }), { equity: bucket.equity, tierLevel: 1 })
+  t.match(await client.AddPositionMargin({ positionId, amount: '5' }), { status: 'SUCCESS', marginAccountId })
+  t.match(await client.ReducePositionMargin({ positionId, amount: '5' }), { newIsolatedMargin: position.isolatedMargin })
+  t.match(await client.ListFundingPayments({ positionId }), { payments: [] })
+  await other.CreateOrder({ ...order, tradingMode: 'MARGIN', price: '64000' })
+  const closed = await client.ClosePosition({ positionId, closeType: 'LIMIT', price: '64000' })
+  t.match(closed, { submittedQuantity: '0.01', matchResult: { status: 'FILLED' } })
+  t.match(await client.GetPosition({ positionId }), { status: 'CLOSED', size: '0', entryPrice: '65000', realizedPnl: '-10' })
+  t.match((await client.ListPositions({ status: 'CLOSED' })).positions, [{ positionId }])
+  const sub = (await client.CreateMarginSubAccount({ label: 'basis' })).marginAccountId
+  t.match(await client.TransferCollateralToSubAccount({ marginAccountId: sub, amount: '10' }), { toMarginAccountId: sub })
+  t.match(await client.TransferCollateralFromSubAccount({ marginAccountId: sub, amount: '4' }), { fromMarginAccountId: sub })
+  t.match(await client.CloseMarginSubAccount({ marginAccountId: sub }), { defaultMarginAccountId: marginAccountId, amount: '6' })
+  t.match(await client.WithdrawCollateral({ marginAccountId, amount: '1' }), { amount: '1', fromMarginAccountId: marginAccountId })
+}
+
 const clientOf = (baseUrl: string, wallet: PrivateKeyAccount): Client =>
   createClient({ baseUrl, wallet: { address: wallet.address, signMessage: (message) => wallet.signMessage({ message }) } })
 const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
 
 t.test('maintenance by operator command blocks what the table says, and nothing else', async (t) => {
   const directory = temporaryDirectory()
-  const exchange = await startExchange(directory)
+  const exchange = await startExchange(directory, ['--price-feed', '1'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
@@ -196,6 +266,23 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   const agentAddress = newWallet().address
   const grant = { agentAddress, allowedActions: ['CREATE_ORDER' as const], allowedTradingPairIds: [tradingPairId] }
   const agentId = (await client.UpsertDelegatedAgent(grant)).id
+  const { marginAccountId, riskBucketId, positionId, tradingPairId: perpetual } = await openPosition(exchange.baseUrl, client)
+  const sub = (await client.CreateMarginSubAccount({})).marginAccountId
+  const preview = {
+    tradingPairId: perpetual, side: 'BUY', orderType: 'LIMIT', quantity: '0.01', price: '60000', leverage: '5',
+  } as const
+  const margin: Partial<Record<OperationName, object>> = {
+    GetMarginAccount: { marginAccountId }, DepositCollateral: { marginAccountId, amount: '1' },
+    WithdrawCollateral: { marginAccountId, amount: '1' }, TransferCollateralToSubAccount: { marginAccountId: sub, amount: '1' },
+    TransferCollateralFromSubAccount: { marginAccountId: sub, amount: '1' }, CloseMarginSubAccount: { marginAccountId: sub },
+    GetRiskBucket: { riskBucketId }, TransferCollateralToRiskBucket: { riskBucketId, amount: '1' },
+    TransferCollateralFromRiskBucket: { riskBucketId, amount: '1' }, SimulateOrderRisk: { marginAccountId, ...preview },
+    SimulateParentOrderRisk: preview, SimulateRiskBucketOrderRisk: { riskBucketId, ...preview },
+    GetPosition: { positionId }, GetPositionRisk: { positionId }, ListFundingPayments: { positionId },
+    AddPositionMargin: { positionId, amount: '1' }, ReducePositionMargin: { positionId, amount: '1' },
+    ClosePosition: { positionId, closeType: 'IOC', price: '70000' }, GetPerpConfig: { tradingPairId: perpetual },
+    ListFundingRates: { tradingPairId: perpetual },
+  }
   const maintenance = async (on: boolean): Promise<void> => {
     t.match((await operate(exchange, '/maintenance', { on })).json, { maintenance: on })
   }
@@ -210,7 +297,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     CreateSubAccountLimit: { ...limit, maxAmount: '1' },
     UpdateSubAccountLimit: { ...limit, maxAmount: '2' }, DeleteSubAccountLimit: limit,
     TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },
-    UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId },
+    UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId }, ...margin,
   }
   const serverKey = await issueServerKey(exchange)
   const once = createClient({ baseUrl: exchange.baseUrl, signer, serverKey })

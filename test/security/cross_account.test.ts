@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { TSchema } from 'typebox'
+import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { HANDLERS, type OperationName, TABLE } from '../../gateway/operations/index.ts'
 import type { Operation } from '../../gateway/operations/operation.ts'
@@ -16,26 +17,27 @@ import { consentOf } from '../support/consent.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { testGenesis, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
-import { NO_AGENT, NO_ORDER, NO_USER, sampleInputs } from '../support/session_samples.ts'
+import { NO_AGENT, NO_BUCKET, NO_MARGIN, NO_ORDER, NO_POSITION, NO_USER, sampleInputs } from '../support/session_samples.ts'
 import { grpcTransport, newWallet, restTransport, signIn, type Json, type Transport } from '../support/transports.ts'
 
 t.setTimeout(240_000)
 
 /** Fields that name something owned, with an id of its kind that never was. */
 const OWNED: Record<string, string> = {
-  orderId: NO_ORDER, orderIds: NO_ORDER, subAccountId: NO_USER, agentId: NO_AGENT,
+  orderId: NO_ORDER, orderIds: NO_ORDER, subAccountId: NO_USER, agentId: NO_AGENT, marginAccountId: NO_MARGIN, riskBucketId: NO_BUCKET,
+  positionId: NO_POSITION,
 }
 /** Fields that name what belongs to everybody, or what the caller only makes up. */
 const NOBODYS = new Set([
-  'tradingPairId', 'assetId', 'clientOrderId', 'allowedTradingPairIds', 'allowedMarginAccountIds', 'marginAccountId', 'riskBucketId',
+  'tradingPairId', 'assetId', 'clientOrderId', 'allowedTradingPairIds', 'allowedMarginAccountIds', 'selectedTradingPairIds',
 ])
 
 const directory = temporaryDirectory()
-const source = testGenesis()
+const source = testGenesis({}, true)
 const genesisFile = join(directory, 'genesis_of_test.json')
 writeFileSync(genesisFile, source)
 const genesis = parseGenesis(source)
-const flags = ['--genesis', genesisFile, '--gateways', '2', '--sign-in-per-ip', '1000', '--chain', '0']
+const flags = ['--genesis', genesisFile, '--gateways', '2', '--sign-in-per-ip', '1000', '--chain', '0', '--price-feed', '1']
 const exchange = await startExchange(join(directory, 'data'), flags)
 const client = connectGrpc(exchange.grpcPort)
 t.teardown(async () => {
@@ -92,6 +94,35 @@ async function person(name: string, from = newWallet(), clientId?: string): Prom
   return { name, session: from.session }
 }
 
+type Calling = (name: OperationName, input?: Json, by?: Person) => Promise<Json>
+
+/** Two margin accounts, positions on two perpetuals in a bucket each, and one of each that was closed; the ids of one. */
+async function hold(call: Calling, other: Person): Promise<Record<string, string>> {
+  const perpetuals = genesis.pairs.filter(({ perp }) => perp !== null).slice(0, 2)
+  for (const by of [undefined, other]) {
+    const { accounts } = await call('ListMarginAccounts', {}, by)
+    await call('DepositCollateral', { marginAccountId: accounts[0].marginAccountId, amount: '5000' }, by)
+  }
+  const { marginAccountId } = await call('CreateMarginSubAccount', {})
+  await call('TransferCollateralToSubAccount', { marginAccountId, amount: '2000' })
+  const trade = async (side: string, back: string, inAccount: Json = {}): Promise<void> => {
+    for (const { id, tickSize, perp } of perpetuals) {
+      const price = formatDecimal(BigInt(perp!.reference) * parseDecimal(tickSize, 8)!, 8)
+      const terms = { tradingPairId: id, tradingMode: 'MARGIN', orderType: 'LIMIT', quantity: '0.01', price, leverage: '5' }
+      if (!(await eventually(async () => (await call('SimulateParentOrderRisk', { ...terms, tradingMode: undefined, side })).accepted))) {
+        throw new Error('no margin order is taken')
+      }
+      await call('CreateOrder', { ...terms, side: back }, other)
+      await call('CreateOrder', { ...terms, side, ...inAccount })
+    }
+  }
+  await trade('BUY', 'SELL')
+  await trade('SELL', 'BUY')
+  await trade('BUY', 'SELL', { marginAccountId })
+  const { positions } = await call('ListPositions')
+  return { marginAccountId, riskBucketId: positions[0].riskBucketId, positionId: positions[0].positionId }
+}
+
 /** A user with one of everything that can be owned, and the ids of it. */
 async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person; things: Record<string, string> }> {
   const wallet = newWallet()
@@ -107,6 +138,7 @@ async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person
   const { orderId } = await call('CreateOrder', order)
   await call('CreateOrder', { ...order, side: 'SELL', quantity: '0.04' }, other)
   await call('CreateOrder', order)
+  const margin = await hold(call, other)
   const subWallet = newWallet()
   const { subAccount } = await call('CreateSubAccount', await consentOf(rest, subWallet.wallet, self.session))
   await call('CreateSubAccountLimit', { subAccountId: subAccount.id, assetId: genesis.assets[0]!.id, maxAmount: '5' })
@@ -117,7 +149,7 @@ async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person
     person: self,
     sub: await person('a sub-account of the owner', subWallet),
     elsewhere: await person("the owner's wallet in another application", newWallet(wallet.wallet), 'other'),
-    things: { orderId, orderIds: orderId, subAccountId: subAccount.id, agentId },
+    things: { orderId, orderIds: orderId, subAccountId: subAccount.id, agentId, ...margin },
   }
 }
 
@@ -134,7 +166,13 @@ async function seen(): Promise<string> {
     ['GetProfile', {}], ['ListBalances', {}], ['ListOrders', { status: ['SUBMITTED', 'PARTIALLY_FILLED'] }], ['ListSubAccounts', {}],
     ['ListSubAccountLimits', { subAccountId }], ['GetDelegatedAgent', { agentId }], ['ListDelegatedAgents', {}],
   ]
-  const answers = []
+  const collateral = async (): Promise<string[]> => {
+    const { accounts } = must(await rest('ListMarginAccounts', {}, session))
+    const { positions } = must(await rest('ListPositions', {}, session))
+    // Figures move with the mark.
+    return [...accounts.map((each: Json) => each['depositedCollateral']), ...positions.map((each: Json) => each['version'])]
+  }
+  const answers: unknown[] = [await collateral()]
   for (const [name, input] of reads) answers.push(must(await rest(name, input, session)))
   return JSON.stringify(answers)
 }
@@ -165,8 +203,17 @@ t.test('every id is somebody\'s or everybody\'s', async (t) => {
   }
 })
 
+/** An order that may name a margin account or a risk bucket. */
+const marginOrder = (): Json => ({
+  tradingPairId: genesis.pairs.find(({ perp }) => perp !== null)!.id, tradingMode: 'MARGIN', orderType: 'LIMIT', side: 'BUY',
+  quantity: '0.01', price: '1000', leverage: '5',
+})
+
 /** The sample of an operation with this id; it may lack the field, where that is optional. */
 function inputWith(name: OperationName, field: string, id: string): Json {
+  const named = { ...marginOrder(), [field]: id }
+  if (name === 'CreateOrder') return named
+  if (name === 'BatchCreateOrders') return { orders: [named] }
   const sample = { ...sampleInputs(genesis)[name] }
   if (!JSON.stringify(sample).includes(`"${field}"`)) sample[field] = id
   return withId(sample, field, id) as Json
@@ -205,8 +252,12 @@ for (const [way, transport] of Object.entries(TRANSPORTS)) {
   }
 }
 
+/** Listings of what a test cannot have two of within its time: funding is paid each hour. */
+const SCARCE: readonly OperationName[] = ['ListFundingRates', 'ListFundingPayments']
+
 const isListing = (name: OperationName): boolean => 'pageToken' in propertiesOf(handlerOf(name).query?.schema)
-const LISTINGS = (Object.keys(TABLE) as OperationName[]).filter((name) => isListing(name) && TABLE[name].access !== 'server-key')
+const LISTINGS = (Object.keys(TABLE) as OperationName[])
+  .filter((name) => isListing(name) && TABLE[name].access !== 'server-key' && !SCARCE.includes(name))
 /** What public listings cannot do without. */
 const inputOf = (name: OperationName): Json => (name === 'ListTrades' ? { tradingPairId: genesis.pairs[0]!.id } : {})
 

@@ -23,6 +23,8 @@ export interface StageOptions {
 export class AskedStage {
   readonly cells: readonly SharedArrayBuffer[]
   readonly questions: Questions
+  /** Word APPLYING. */
+  readonly gate = new Int32Array(new SharedArrayBuffer(64))
   readonly matcherWait = new Int32Array(new SharedArrayBuffer(WAIT_WORDS * 4))
   readonly events: Broadcast
   readonly errors: unknown[] = []
@@ -45,7 +47,7 @@ export class AskedStage {
     const faults = new Faults((error) => this.errors.push(error))
     this.asker = new Asker(this.cells[0]!, this.matcherWait.buffer, faults, 32)
     this.books = new Books({
-      state, gate: new Int32Array(new SharedArrayBuffer(64)), events: this.events, asker: this.asker, counters: this.counters,
+      state, gate: this.gate, events: this.events, asker: this.asker, counters: this.counters,
       proxies: new Set(), faults, ...given,
     })
     const answered = (seconds: number): void => {
@@ -62,7 +64,8 @@ export class AskedStage {
 
   /** What the matcher does behind a batch; false: it answered nothing. */
   answer(now = 0, busy = false): boolean {
-    return answerQuestion({ state: this.#state, events: this.events, questions: this.questions, meter: this.#meter }, now, busy)
+    const { events, questions, gate } = this
+    return answerQuestion({ state: this.#state, gate, events, questions, meter: this.#meter }, now, busy)
   }
 }
 

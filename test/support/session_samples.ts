@@ -3,7 +3,9 @@
  * that no operation escapes them.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
-import { agentId, userId } from '../../core/layout/ids.ts'
+import {
+  agentId, marginAccountId as marginId, positionId as idOfPosition, riskBucketId as bucketId, userId,
+} from '../../core/layout/ids.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import type { Row } from '../../gateway/operations/row.ts'
 import { encodeMessage, pathOf, typeOf } from './grpc.ts'
@@ -27,10 +29,33 @@ export interface Sample {
 export const NO_ORDER = '00000000-0005-8001-8000-00001f2a335e'
 export const NO_USER = userId(5, 1000)
 export const NO_AGENT = agentId(5, 1000)
+export const NO_MARGIN = marginId(5, 1000)
+export const NO_BUCKET = bucketId(5, 1000)
+export const NO_POSITION = idOfPosition(5, 1000)
 
 /** An order that rests. */
 export const sampleOrder = (genesis: Genesis): Record<string, string> =>
   ({ tradingPairId: genesis.pairs[0]!.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.1', price: '100' })
+
+/** Inputs of margin trading. The pair is a perpetual where the document has one. */
+function marginInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
+  const pair = genesis.pairs.find(({ perp }) => perp !== null) ?? genesis.pairs[0]!
+  const [marginAccountId, riskBucketId, positionId] = [NO_MARGIN, NO_BUCKET, NO_POSITION]
+  const preview = { tradingPairId: pair.id, side: 'BUY', orderType: 'LIMIT', quantity: '0.1', price: '100', leverage: '5' }
+  const [inAccount, inBucket] = [{ marginAccountId, amount: '1' }, { riskBucketId, amount: '1' }]
+  const ofPosition = { positionId, amount: '1' }
+  return {
+    ListMarginAccounts: { page: 1, pageSize: 5 }, GetMarginAccount: { marginAccountId }, GetAvailableCollateral: {},
+    CreateMarginSubAccount: { label: 'basis' }, CloseMarginSubAccount: { marginAccountId },
+    DepositCollateral: inAccount, WithdrawCollateral: inAccount, TransferCollateralToSubAccount: inAccount,
+    TransferCollateralFromSubAccount: inAccount, ListRiskBuckets: { state: 'ACTIVE' }, GetRiskBucket: { riskBucketId },
+    TransferCollateralToRiskBucket: inBucket, TransferCollateralFromRiskBucket: inBucket,
+    SimulateOrderRisk: { marginAccountId, ...preview }, SimulateParentOrderRisk: preview,
+    SimulateRiskBucketOrderRisk: { riskBucketId, ...preview },
+    ListPositions: { pageSize: 5 }, GetPosition: { positionId }, GetPositionRisk: { positionId }, ClosePosition: { positionId },
+    AddPositionMargin: ofPosition, ReducePositionMargin: ofPosition, ListFundingPayments: { positionId },
+  }
+}
 
 /** Inputs that are well formed; whether there is what they name is another matter. */
 export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
@@ -55,6 +80,7 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     UpdateSubAccountLimit: { subAccountId, assetId, maxAmount: '11' }, DeleteSubAccountLimit: { subAccountId, assetId },
     UpsertDelegatedAgent: { agentAddress, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [tradingPairId] },
     ListDelegatedAgents: {}, GetDelegatedAgent: { agentId: NO_AGENT }, RevokeDelegatedAgent: { agentId: NO_AGENT },
+    ...marginInputs(genesis),
   }
 }
 

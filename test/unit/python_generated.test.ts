@@ -27,7 +27,8 @@ t.test('the files in the tree are those that are made', async (t) => {
 t.test('every operation is there, and may be repeated where the table says that it does no harm', async (t) => {
   const operations = operationsOf(openapi, new Types(openapi.components.schemas))
   t.strictSame(operations.map(({ name }) => name).sort(), Object.keys(TABLE).sort())
-  const harmless = ['Challenge', 'Refresh', 'SimulateFees']
+  const previews = ['SimulateOrderRisk', 'SimulateParentOrderRisk', 'SimulateRiskBucketOrderRisk']
+  const harmless = ['Challenge', 'Refresh', 'SimulateFees', ...previews]
   for (const { name, http, path, access, repeat } of operations) {
     const row: Row = TABLE[name as keyof typeof TABLE]
     t.strictSame([http, path, access], [row.method, row.path, row.access], name)
@@ -37,7 +38,9 @@ t.test('every operation is there, and may be repeated where the table says that 
   const byId = operations.filter(({ repeat }) => repeat === 'by-id').map(({ name }) => name)
   t.strictSame(byId.sort(), ['BatchCancelOrders', 'CancelOrder'])
   t.strictSame(operations.filter(({ repeat }) => repeat === 'with-key').map(({ name }) => name).sort(), [
-    'BatchCreateOrders', 'BatchReplaceOrders', 'CreateOrder', 'ReplaceOrder', 'TransferSubAccountBalance',
+    'AddPositionMargin', 'BatchCreateOrders', 'BatchReplaceOrders', 'CreateOrder', 'DepositCollateral', 'ReducePositionMargin',
+    'ReplaceOrder', 'TransferCollateralFromRiskBucket', 'TransferCollateralFromSubAccount', 'TransferCollateralToRiskBucket',
+    'TransferCollateralToSubAccount', 'TransferSubAccountBalance', 'WithdrawCollateral',
   ])
 })
 

@@ -8,22 +8,28 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 if TYPE_CHECKING:
     from ..client import Stream
     from .types import (
-        AccountFrame, AgentAction, Amount, Balance, BalancesFrame, BatchCancelAllOrdersResponse,
-        BatchCancelOrdersByPairResponse, BatchCancelOrdersResponse, BatchCreateOrdersResponse,
-        BatchReplaceOrdersResponse, CancelOrderResponse, CandleInterval, ChallengeResponse, CheckResponse,
-        ConditionalOrdersFrame, CreateDelegatedSessionResponse, CreateOrderResponse, CreateSubAccountLimitResponse,
-        CreateSubAccountResponse, DelegatedAgent, DeleteSubAccountLimitResponse, EntryType,
-        GetApplicationConfigResponse, GetApplicationStatsResponse, GetCandlesResponse, GetFaucetInfoResponse,
-        GetMarketMetadataResponse, GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetScreenerResponse,
-        GetServerTimeResponse, GetTradingPairResponse, InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse,
-        ListApplicationBalancesResponse, ListApplicationMovementsResponse, ListApplicationOrdersResponse,
-        ListApplicationUsersResponse, ListBalancesResponse, ListDelegatedAgentsResponse, ListMovementsResponse,
-        ListOrdersResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse, ListTradesResponse,
-        ListTradingPairsResponse, MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderStatus,
-        OrderType, OrderbookFrame, OrdersFrame, PositionsFrame, RefreshResponse, ReplaceElement, ReplaceOrderResponse,
-        RevokeDelegatedAgentResponse, RevokeResponse, Side, SimulateFeesResponse, TimeInForce, TpSlLeg, Trade,
-        TradesFrame, TradingMode, TrailingStopLeg, TransactionType, TransferDirection,
-        TransferSubAccountBalanceResponse, TwapOrdersFrame, UpdateSubAccountLimitResponse, VerifyResponse,
+        AccountFrame, AddPositionMarginResponse, AgentAction, Amount, Balance, BalancesFrame,
+        BatchCancelAllOrdersResponse, BatchCancelOrdersByPairResponse, BatchCancelOrdersResponse,
+        BatchCreateOrdersResponse, BatchReplaceOrdersResponse, CancelOrderResponse, CandleInterval, ChallengeResponse,
+        CheckResponse, CloseMarginSubAccountResponse, ClosePositionResponse, CloseType, ConditionalOrdersFrame,
+        CreateDelegatedSessionResponse, CreateOrderResponse, CreateSubAccountLimitResponse, CreateSubAccountResponse,
+        DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType,
+        GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse, GetCandlesResponse,
+        GetFaucetInfoResponse, GetMarketMetadataResponse, GetOrderbookResponse, GetPortfolioResponse,
+        GetProfileResponse, GetScreenerResponse, GetServerTimeResponse, GetTradingPairResponse, InstrumentsFrame,
+        LiquidationsFrame, ListAccountTradesResponse, ListApplicationBalancesResponse, ListApplicationMovementsResponse,
+        ListApplicationOrdersResponse, ListApplicationUsersResponse, ListBalancesResponse, ListDelegatedAgentsResponse,
+        ListFundingPaymentsResponse, ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse,
+        ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
+        ListSubAccountsResponse, ListTradesResponse, ListTradingPairsResponse, MarginAccount, MarginMode,
+        MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame,
+        OrdersFrame, PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse,
+        RefreshResponse, ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket,
+        RiskBucketState, Side, SimulateFeesResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
+        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
+        TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
+        TransferCollateralToSubAccountResponse, TransferDirection, TransferSubAccountBalanceResponse, TwapOrdersFrame,
+        UpdateSubAccountLimitResponse, VerifyResponse, WithdrawCollateralResponse,
     )
 
 
@@ -760,6 +766,48 @@ class Operations:
             "tradingPairId": tradingPairId,
         }))
 
+    def get_perp_config(
+        self,
+        *,
+        tradingPairId: str,
+    ) -> PerpConfig:
+        """Risk configuration of a perpetual. GET /api/v1/market/pairs/{tradingPairId}/perp/config
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL.
+        """
+        return cast("PerpConfig", self._call("GetPerpConfig", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def list_funding_rates(
+        self,
+        *,
+        tradingPairId: str,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListFundingRatesResponse:
+        """Funding rates of a perpetual. GET /api/v1/market/pairs/{tradingPairId}/perp/funding-rates
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListFundingRatesResponse", self._call("ListFundingRates", {
+            "tradingPairId": tradingPairId,
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "startTime": startTime,
+            "endTime": endTime,
+        }))
+
     def get_screener(
         self,
         *,
@@ -880,6 +928,599 @@ class Operations:
             "quantity": quantity,
             "price": price,
             "tradingMode": tradingMode,
+        }))
+
+    def list_margin_accounts(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        state: Literal["ACTIVE", "CLOSED"] | None = None,
+    ) -> ListMarginAccountsResponse:
+        """Margin accounts. GET /api/v1/margin/accounts
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListMarginAccountsResponse", self._call("ListMarginAccounts", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "state": state,
+        }))
+
+    def get_margin_account(
+        self,
+        *,
+        marginAccountId: str,
+        tradingPairId: str | None = None,
+    ) -> MarginAccount:
+        """One margin account. GET /api/v1/margin/accounts/{marginAccountId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("MarginAccount", self._call("GetMarginAccount", {
+            "marginAccountId": marginAccountId,
+            "tradingPairId": tradingPairId,
+        }))
+
+    def deposit_collateral(
+        self,
+        *,
+        marginAccountId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> DepositCollateralResponse:
+        """Deposit collateral. POST /api/v1/margin/accounts/{marginAccountId}/collateral/transfer-in
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_BALANCE,
+        INSUFFICIENT_COLLATERAL, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT,
+        IDEMPOTENCY_KEY_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_RESERVE,
+        DISK_FULL.
+        """
+        return cast("DepositCollateralResponse", self._call("DepositCollateral", {
+            "marginAccountId": marginAccountId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def withdraw_collateral(
+        self,
+        *,
+        marginAccountId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> WithdrawCollateralResponse:
+        """Withdraw collateral. POST /api/v1/margin/accounts/{marginAccountId}/collateral/transfer-out
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, ENGINE_UNAVAILABLE,
+        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("WithdrawCollateralResponse", self._call("WithdrawCollateral", {
+            "marginAccountId": marginAccountId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def simulate_order_risk(
+        self,
+        *,
+        marginAccountId: str,
+        tradingPairId: str,
+        side: Side,
+        orderType: OrderType,
+        quantity: Amount,
+        strategyKey: str | None = None,
+        positionSide: Literal["LONG", "SHORT"] | None = None,
+        timeInForce: TimeInForce | None = None,
+        price: Amount | None = None,
+        leverage: Amount | None = None,
+        reduceOnly: bool | None = None,
+        marginMode: MarginMode | None = None,
+        selectedTradingPairIds: list[str] | None = None,
+        slippageToleranceBps: int | None = None,
+    ) -> OrderRisk:
+        """What an order in a margin account would risk. POST
+        /api/v1/margin/accounts/{marginAccountId}/simulate-order-risk
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("OrderRisk", self._call("SimulateOrderRisk", {
+            "marginAccountId": marginAccountId,
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderType": orderType,
+            "quantity": quantity,
+            "strategyKey": strategyKey,
+            "positionSide": positionSide,
+            "timeInForce": timeInForce,
+            "price": price,
+            "leverage": leverage,
+            "reduceOnly": reduceOnly,
+            "marginMode": marginMode,
+            "selectedTradingPairIds": selectedTradingPairIds,
+            "slippageToleranceBps": slippageToleranceBps,
+        }))
+
+    def get_available_collateral(
+        self,
+        *,
+        marginAccountId: str | None = None,
+    ) -> GetAvailableCollateralResponse:
+        """Collateral that can be moved. GET /api/v1/margin/available-collateral
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetAvailableCollateralResponse", self._call("GetAvailableCollateral", {
+            "marginAccountId": marginAccountId,
+        }))
+
+    def simulate_parent_order_risk(
+        self,
+        *,
+        tradingPairId: str,
+        side: Side,
+        orderType: OrderType,
+        quantity: Amount,
+        strategyKey: str | None = None,
+        positionSide: Literal["LONG", "SHORT"] | None = None,
+        timeInForce: TimeInForce | None = None,
+        price: Amount | None = None,
+        leverage: Amount | None = None,
+        reduceOnly: bool | None = None,
+        marginMode: MarginMode | None = None,
+        selectedTradingPairIds: list[str] | None = None,
+        slippageToleranceBps: int | None = None,
+    ) -> OrderRisk:
+        """What an order in the parent margin account would risk. POST /api/v1/margin/parent/simulate-order-risk
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("OrderRisk", self._call("SimulateParentOrderRisk", {
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderType": orderType,
+            "quantity": quantity,
+            "strategyKey": strategyKey,
+            "positionSide": positionSide,
+            "timeInForce": timeInForce,
+            "price": price,
+            "leverage": leverage,
+            "reduceOnly": reduceOnly,
+            "marginMode": marginMode,
+            "selectedTradingPairIds": selectedTradingPairIds,
+            "slippageToleranceBps": slippageToleranceBps,
+        }))
+
+    def list_risk_buckets(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        marginAccountId: str | None = None,
+        tradingPairId: str | None = None,
+        marginMode: MarginMode | None = None,
+        strategyKey: str | None = None,
+        state: RiskBucketState | None = None,
+    ) -> ListRiskBucketsResponse:
+        """Risk buckets. GET /api/v1/margin/risk-buckets
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListRiskBucketsResponse", self._call("ListRiskBuckets", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "marginAccountId": marginAccountId,
+            "tradingPairId": tradingPairId,
+            "marginMode": marginMode,
+            "strategyKey": strategyKey,
+            "state": state,
+        }))
+
+    def get_risk_bucket(
+        self,
+        *,
+        riskBucketId: str,
+    ) -> RiskBucket:
+        """One risk bucket. GET /api/v1/margin/risk-buckets/{riskBucketId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("RiskBucket", self._call("GetRiskBucket", {
+            "riskBucketId": riskBucketId,
+        }))
+
+    def transfer_collateral_to_risk_bucket(
+        self,
+        *,
+        riskBucketId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> TransferCollateralToRiskBucketResponse:
+        """Move collateral to a risk bucket. POST /api/v1/margin/risk-buckets/{riskBucketId}/collateral/transfer-in
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED,
+        ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("TransferCollateralToRiskBucketResponse", self._call("TransferCollateralToRiskBucket", {
+            "riskBucketId": riskBucketId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def transfer_collateral_from_risk_bucket(
+        self,
+        *,
+        riskBucketId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> TransferCollateralFromRiskBucketResponse:
+        """Move collateral back from a risk bucket. POST
+        /api/v1/margin/risk-buckets/{riskBucketId}/collateral/transfer-out
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED,
+        ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("TransferCollateralFromRiskBucketResponse", self._call("TransferCollateralFromRiskBucket", {
+            "riskBucketId": riskBucketId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def simulate_risk_bucket_order_risk(
+        self,
+        *,
+        riskBucketId: str,
+        tradingPairId: str,
+        side: Side,
+        orderType: OrderType,
+        quantity: Amount,
+        strategyKey: str | None = None,
+        positionSide: Literal["LONG", "SHORT"] | None = None,
+        timeInForce: TimeInForce | None = None,
+        price: Amount | None = None,
+        leverage: Amount | None = None,
+        reduceOnly: bool | None = None,
+        marginMode: MarginMode | None = None,
+        selectedTradingPairIds: list[str] | None = None,
+        slippageToleranceBps: int | None = None,
+    ) -> OrderRisk:
+        """What an order in a risk bucket would risk. POST
+        /api/v1/margin/risk-buckets/{riskBucketId}/simulate-order-risk
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("OrderRisk", self._call("SimulateRiskBucketOrderRisk", {
+            "riskBucketId": riskBucketId,
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderType": orderType,
+            "quantity": quantity,
+            "strategyKey": strategyKey,
+            "positionSide": positionSide,
+            "timeInForce": timeInForce,
+            "price": price,
+            "leverage": leverage,
+            "reduceOnly": reduceOnly,
+            "marginMode": marginMode,
+            "selectedTradingPairIds": selectedTradingPairIds,
+            "slippageToleranceBps": slippageToleranceBps,
+        }))
+
+    def create_margin_sub_account(
+        self,
+        *,
+        label: str | None = None,
+    ) -> MarginAccount:
+        """Make a margin sub-account. POST /api/v1/margin/sub-accounts
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND,
+        REQUEST_TIMEOUT, TOO_MANY_MARGIN_ACCOUNTS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("MarginAccount", self._call("CreateMarginSubAccount", {
+            "label": label,
+        }))
+
+    def close_margin_sub_account(
+        self,
+        *,
+        marginAccountId: str,
+    ) -> CloseMarginSubAccountResponse:
+        """Close a margin sub-account. POST /api/v1/margin/sub-accounts/{marginAccountId}/close
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND,
+        RISK_BUCKET_IN_LIQUIDATION, MARGIN_ACCOUNT_NOT_FLAT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED, ENGINE_UNAVAILABLE,
+        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("CloseMarginSubAccountResponse", self._call("CloseMarginSubAccount", {
+            "marginAccountId": marginAccountId,
+        }))
+
+    def transfer_collateral_to_sub_account(
+        self,
+        *,
+        marginAccountId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> TransferCollateralToSubAccountResponse:
+        """Move collateral to a margin sub-account. POST
+        /api/v1/margin/sub-accounts/{marginAccountId}/collateral/transfer-in
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, ENGINE_UNAVAILABLE,
+        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("TransferCollateralToSubAccountResponse", self._call("TransferCollateralToSubAccount", {
+            "marginAccountId": marginAccountId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def transfer_collateral_from_sub_account(
+        self,
+        *,
+        marginAccountId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> TransferCollateralFromSubAccountResponse:
+        """Move collateral back from a margin sub-account. POST
+        /api/v1/margin/sub-accounts/{marginAccountId}/collateral/transfer-out
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, ENGINE_UNAVAILABLE,
+        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("TransferCollateralFromSubAccountResponse", self._call("TransferCollateralFromSubAccount", {
+            "marginAccountId": marginAccountId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def list_positions(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        status: PositionStatus | None = None,
+        tradingPairId: str | None = None,
+        marginAccountId: str | None = None,
+        riskBucketId: str | None = None,
+    ) -> ListPositionsResponse:
+        """Positions. GET /api/v1/positions
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListPositionsResponse", self._call("ListPositions", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "status": status,
+            "tradingPairId": tradingPairId,
+            "marginAccountId": marginAccountId,
+            "riskBucketId": riskBucketId,
+        }))
+
+    def get_position(
+        self,
+        *,
+        positionId: str,
+    ) -> Position:
+        """One position. GET /api/v1/positions/{positionId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, POSITION_NOT_FOUND, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("Position", self._call("GetPosition", {
+            "positionId": positionId,
+        }))
+
+    def close_position(
+        self,
+        *,
+        positionId: str,
+        quantity: Amount | None = None,
+        closeType: CloseType | None = None,
+        price: Amount | None = None,
+        slippageToleranceBps: int | None = None,
+    ) -> ClosePositionResponse:
+        """Close a position. POST /api/v1/positions/{positionId}/close
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, REDUCE_ONLY_REJECTED, TOO_MANY_REDUCE_ONLY, UNAUTHENTICATED,
+        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        POSITION_NOT_FOUND, REQUEST_TIMEOUT, RISK_BUCKET_IN_LIQUIDATION, WRONG_PERP_MODE, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("ClosePositionResponse", self._call("ClosePosition", {
+            "positionId": positionId,
+            "quantity": quantity,
+            "closeType": closeType,
+            "price": price,
+            "slippageToleranceBps": slippageToleranceBps,
+        }))
+
+    def list_funding_payments(
+        self,
+        *,
+        positionId: str,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListFundingPaymentsResponse:
+        """Funding of a position. GET /api/v1/positions/{positionId}/funding
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, POSITION_NOT_FOUND, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListFundingPaymentsResponse", self._call("ListFundingPayments", {
+            "positionId": positionId,
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "startTime": startTime,
+            "endTime": endTime,
+        }))
+
+    def add_position_margin(
+        self,
+        *,
+        positionId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> AddPositionMarginResponse:
+        """Add margin to an isolated position. POST /api/v1/positions/{positionId}/margin/add
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, POSITION_NOT_FOUND, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT,
+        RISK_BUCKET_IN_LIQUIDATION, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_RESERVE,
+        DISK_FULL.
+        """
+        return cast("AddPositionMarginResponse", self._call("AddPositionMargin", {
+            "positionId": positionId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def reduce_position_margin(
+        self,
+        *,
+        positionId: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> ReducePositionMarginResponse:
+        """Take margin from an isolated position. POST /api/v1/positions/{positionId}/margin/reduce
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, POSITION_NOT_FOUND, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT,
+        RISK_BUCKET_IN_LIQUIDATION, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_RESERVE,
+        DISK_FULL.
+        """
+        return cast("ReducePositionMarginResponse", self._call("ReducePositionMargin", {
+            "positionId": positionId,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def get_position_risk(
+        self,
+        *,
+        positionId: str,
+    ) -> PositionRisk:
+        """What a position risks. GET /api/v1/positions/{positionId}/risk
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, POSITION_NOT_FOUND, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("PositionRisk", self._call("GetPositionRisk", {
+            "positionId": positionId,
         }))
 
     def get_faucet_info(self) -> GetFaucetInfoResponse:

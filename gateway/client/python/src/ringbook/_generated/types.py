@@ -83,6 +83,18 @@ class AccountUpdateData(TypedDict):
     """Margin account."""
 
 
+class AddPositionMarginResponse(TypedDict):
+    """Answer of AddPositionMargin."""
+    positionId: str
+    """Position."""
+    marginAccountId: str
+    """Margin account."""
+    newIsolatedMargin: str
+    """Collateral that the bucket of the position has committed now."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+
+
 #: Something a delegated agent may do.
 AgentAction = Literal["CREATE_ORDER", "CANCEL_ORDER", "REPLACE_ORDER", "CLOSE_POSITION"]
 
@@ -365,6 +377,38 @@ class CheckResponse(TypedDict):
     come."""
 
 
+class CloseMarginSubAccountResponse(TypedDict):
+    """Answer of CloseMarginSubAccount."""
+    marginAccountId: str
+    """The one that was closed."""
+    defaultMarginAccountId: str
+    """The parent, which has its collateral now."""
+    amount: str
+    """Collateral that moved to the parent."""
+
+
+class ClosePositionResponse(TypedDict):
+    """Answer of ClosePosition."""
+    closeOrderId: str
+    """The order that closes it."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+    message: str
+    """What happened, in words; do not parse it."""
+    submittedQuantity: str
+    """Quantity of the order: what was asked for, at most what is open."""
+    matchResult: MatchResult
+    """What the order met when it arrived."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
+
+
+#: MARKET takes what is there inside the protective band; LIMIT rests at its price; IOC takes what it can at its price.
+CloseType = Literal["MARKET", "LIMIT", "IOC"]
+
 class ConditionalOrderUpdate(TypedDict):
     """A conditional order that changed."""
     channel: Literal["conditionalOrders"]
@@ -520,6 +564,25 @@ class DeleteSubAccountLimitResponse(TypedDict):
     """The limit is deleted."""
 
 
+class _DepositCollateralResponse(TypedDict):
+    movementId: str
+    """The movement."""
+    amount: str
+    """In units of the asset."""
+
+
+class DepositCollateralResponse(_DepositCollateralResponse, total=False):
+    """Answer of DepositCollateral."""
+    fromMarginAccountId: str
+    """Margin account that gave; absent when it was no margin account."""
+    toMarginAccountId: str
+    """Margin account that got it; absent when it was no margin account."""
+    fromRiskBucketId: str
+    """Risk bucket that gave; absent when it was none."""
+    toRiskBucketId: str
+    """Risk bucket that got it; absent when it was none."""
+
+
 #: CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.
 EntryType = Literal["CREDIT", "DEBIT", "LOCK", "UNLOCK"]
 
@@ -545,6 +608,44 @@ class Fill(TypedDict):
     """In units of the base token."""
     fee: str
     """Fee of this fill, in units of the quote token: positive paid, negative earned."""
+
+
+class FundingPayment(TypedDict):
+    """Funding that a position got for the intervals since the payment before."""
+    positionId: str
+    """Position."""
+    tradingPairId: str
+    """Trading pair."""
+    amount: str
+    """In units of the collateral asset; negative: it was paid."""
+    side: PositionDirection
+    """LONG or SHORT."""
+    size: str
+    """Quantity that it was for, in units of the base token."""
+    fundingRate: str
+    """Rate of the interval that was paid last; positive: longs paid shorts."""
+    markPrice: str
+    """Mark price then."""
+    createdAt: str
+    """When it was settled."""
+
+
+class FundingRate(TypedDict):
+    """Funding of one interval of a perpetual."""
+    tradingPairId: str
+    """Trading pair."""
+    fundingRate: str
+    """Part of the notional that was paid; positive: longs paid shorts."""
+    fundingTime: str
+    """When it was paid."""
+    markPrice: str
+    """Mark price that it was paid at."""
+    indexPrice: str
+    """Index price then."""
+    samples: int
+    """Samples of the premium that the rate is the mean of; 0: none, and the rate is 0."""
+    openInterest: str
+    """Quantity of all longs, in units of the base token."""
 
 
 class GetApplicationConfigResponse(TypedDict):
@@ -594,6 +695,22 @@ class GetApplicationStatsResponse(TypedDict):
     asOf: str
     """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
     Lists have it only when the history is behind."""
+
+
+class GetAvailableCollateralResponse(TypedDict):
+    """Answer of GetAvailableCollateral."""
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    marginAccountId: str
+    """Margin account."""
+    walletBalance: str
+    """Available balance of the wallet, which a deposit may take."""
+    availableCollateral: str
+    """Collateral of the margin account that no risk bucket has."""
 
 
 class GetCandlesResponse(TypedDict):
@@ -956,8 +1073,7 @@ class _ListApplicationMovementsResponseMovementsItem(TypedDict):
     lockedAfter: str
     """Locked balance after the movement."""
     referenceId: str | None
-    """What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it
-    came otherwise."""
+    """Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise."""
     createdAt: str
     """When it was made."""
     userId: str
@@ -965,11 +1081,6 @@ class _ListApplicationMovementsResponseMovementsItem(TypedDict):
 
 
 class ListApplicationMovementsResponseMovementsItem(_ListApplicationMovementsResponseMovementsItem, total=False):
-    marginAccountId: str
-    """Margin account whose collateral changed: balances are what it has free and in risk buckets. Absent: a wallet
-    balance."""
-    riskBucketId: str
-    """Risk bucket of the margin account that it concerns."""
     txHash: str
     """Transaction on the chain; null or absent when there is none."""
 
@@ -1043,6 +1154,72 @@ class ListDelegatedAgentsResponse(TypedDict):
     """Newest first."""
 
 
+class _ListFundingPaymentsResponse(TypedDict):
+    payments: list[FundingPayment]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListFundingPaymentsResponse(_ListFundingPaymentsResponse, total=False):
+    """Answer of ListFundingPayments."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
+
+
+class _ListFundingRatesResponse(TypedDict):
+    fundingRates: list[FundingRate]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListFundingRatesResponse(_ListFundingRatesResponse, total=False):
+    """Answer of ListFundingRates."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
+
+
+class _ListMarginAccountsResponse(TypedDict):
+    accounts: list[MarginAccount]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListMarginAccountsResponse(_ListMarginAccountsResponse, total=False):
+    """Answer of ListMarginAccounts."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
+
+
 class _ListMovementsResponse(TypedDict):
     movements: list[Movement]
     """Newest first."""
@@ -1087,6 +1264,50 @@ class ListOrdersResponse(_ListOrdersResponse, total=False):
     Lists have it only when the history is behind."""
     totalCapped: bool
     """True when total and totalPages are lower bounds."""
+
+
+class _ListPositionsResponse(TypedDict):
+    positions: list[Position]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListPositionsResponse(_ListPositionsResponse, total=False):
+    """Answer of ListPositions."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
+
+
+class _ListRiskBucketsResponse(TypedDict):
+    riskBuckets: list[RiskBucket]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListRiskBucketsResponse(_ListRiskBucketsResponse, total=False):
+    """Answer of ListRiskBuckets."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class ListSubAccountLimitsResponse(TypedDict):
@@ -1136,6 +1357,64 @@ class ListTradingPairsResponse(TypedDict):
     totalPages: int
     """Pages that match, of page mode."""
 
+
+class _MarginAccount(TypedDict):
+    marginAccountId: str
+    """Margin account."""
+    accountKind: Literal["PARENT", "SUB"]
+    """PARENT: the one that every user has."""
+    accountState: MarginAccountState
+    """The worst of its risk buckets."""
+    collateralAsset: str
+    """Symbol of the asset that all amounts are in."""
+    depositedCollateral: str
+    """Collateral that it has, that of its risk buckets included."""
+    earmarkedCollateral: str
+    """Of that, what its risk buckets have."""
+    equity: str
+    """Collateral, realised profit, unrealised profit and funding that was not settled, at the mark prices."""
+    initialMarginRequired: str
+    """Initial margin of the positions and of what resting orders may open."""
+    maintenanceMarginRequired: str
+    """Maintenance margin of the positions: below it, liquidation begins."""
+    freeCollateral: str
+    """Equity and collateral of resting orders, less initialMarginRequired; negative when that is not covered.
+    Unrealised gains are in it, so it is not what may be withdrawn."""
+    withdrawableCollateral: str
+    """The largest amount that a transfer out of this scope accepts. Gains that are not settled never count. Of a
+    margin account: what no risk bucket has. Of a flat risk bucket: all that is allocated, which settles its loss;
+    with a loss, amounts between its equity and this one are refused."""
+    totalPositionNotional: str
+    """Sum of abs(size) times mark price."""
+    unrealizedPnl: str
+    """Of the open positions at their mark prices, without funding."""
+    realizedPnl: str
+    """Profit of closed quantity, less fees, with funding, ever."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class MarginAccount(_MarginAccount, total=False):
+    """A margin account, or a risk bucket of it that was asked for."""
+    label: str
+    """Your name of a margin sub-account."""
+    riskBucketId: str
+    """The risk bucket that the figures are of; absent: of the whole margin account."""
+    marginMode: MarginMode
+    """Of the risk bucket."""
+    tradingPairId: str
+    """Trading pair of an isolated bucket; absent of a cross one."""
+    strategyKey: str
+    """Strategy key of the bucket; absent without one."""
+    selectedTradingPairIds: list[str]
+    """Of a cross bucket: the pairs that it traded and those of its open positions."""
+    availableOrderCollateral: str
+    """Collateral that is left to open more orders in this bucket, what its margin account would add included."""
+
+
+#: Normal; MarginCall: equity is below 1.25 times the maintenance margin; Liquidating: it was below it; BadDebt: a loss
+#: that nobody bore; Closed. Of a margin account, the worst of its risk buckets.
+MarginAccountState = Literal["Normal", "MarginCall", "Liquidating", "BadDebt", "Closed"]
 
 #: ISOLATED: the collateral of the position is its own; CROSS: positions of one strategy key share theirs.
 MarginMode = Literal["ISOLATED", "CROSS"]
@@ -1320,19 +1599,13 @@ class _Movement(TypedDict):
     lockedAfter: str
     """Locked balance after the movement."""
     referenceId: str | None
-    """What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it
-    came otherwise."""
+    """Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise."""
     createdAt: str
     """When it was made."""
 
 
 class Movement(_Movement, total=False):
     """One change of one balance."""
-    marginAccountId: str
-    """Margin account whose collateral changed: balances are what it has free and in risk buckets. Absent: a wallet
-    balance."""
-    riskBucketId: str
-    """Risk bucket of the margin account that it concerns."""
     txHash: str
     """Transaction on the chain; null or absent when there is none."""
 
@@ -1529,6 +1802,46 @@ class OrderItem(_OrderItem, total=False):
     """Of margin orders; not served yet and refused."""
     stopLoss: TpSlLeg
     """Of margin orders; not served yet and refused."""
+
+
+class _OrderRisk(TypedDict):
+    accepted: bool
+    """Whether it would be accepted."""
+    marginMode: MarginMode
+    """ISOLATED or CROSS."""
+
+
+class OrderRisk(_OrderRisk, total=False):
+    """What an order would do to its risk bucket. What is absent is not known, never zero."""
+    rejectReason: str
+    """Why it would be refused, in the words of the refusal."""
+    rejectCode: str
+    """The code of that refusal."""
+    equityAfter: str
+    """Equity of the bucket afterwards."""
+    initialMarginRequiredAfter: str
+    """Its initial margin afterwards, that of resting orders included."""
+    maintenanceMarginRequiredAfter: str
+    """Its maintenance margin afterwards."""
+    freeCollateralAfter: str
+    """Its free collateral afterwards."""
+    estimatedFee: str
+    """Fee of the whole order at your own rates: taker of what crosses now, maker of what would rest; negative is a
+    net rebate. Also of a refused order; absent when it could not be priced."""
+    estimatedLiquidationPrice: str
+    """Liquidation price of the position afterwards; in CROSS mode while other marks stay. Absent: there is none."""
+    marginAccountId: str
+    """Margin account."""
+    strategyKey: str
+    """Strategy key of the bucket; absent without one."""
+    riskBucketId: str
+    """The bucket; absent while the order would make it."""
+    selectedTradingPairIds: list[str]
+    """CROSS only: pairs that the bucket traded, those of its open positions, and the previewed one."""
+    expectedMatchResult: MatchResult
+    """What it would meet now; only of an accepted order."""
+    referencePrice: str
+    """Of an accepted MARKET order: the best price on the side that it takes from."""
 
 
 #: SUBMITTED rests untouched, PARTIALLY_FILLED rests with fills, FILLED is complete; SETTLED and SETTLED_ON_CHAIN follow
@@ -1760,6 +2073,162 @@ class OrdersSnapshotData(_OrdersSnapshotData, total=False):
     """The pair that was asked for; absent: all."""
 
 
+class PerpConfig(TypedDict):
+    """Risk configuration of a perpetual."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    minLeverage: str
+    """Lowest leverage of an order."""
+    maxLeverage: str
+    """Highest leverage, of tier 1."""
+    initialMarginRatio: str
+    """Of tier 1."""
+    maintenanceMarginRatio: str
+    """Of tier 1."""
+    fundingIntervalSeconds: int
+    """Funding is paid every so many seconds."""
+    liquidationFeeBps: str
+    """Fee of what a liquidation closes, in basis points of the value."""
+    riskTiers: list[RiskTier]
+    """Ascending by lowerBoundNotional, never empty."""
+    maxPositionSize: str
+    """Largest position, orders included, in units of the base token; the same on every tier."""
+    maxPositionNotional: str
+    """Deprecated: the same as maxPositionSize."""
+    updatedAt: str | None
+    """When it changed last; null: it is as old as the exchange."""
+
+
+class _Position(TypedDict):
+    positionId: str
+    """Position."""
+    marginAccountId: str
+    """Margin account."""
+    riskBucketId: str
+    """Risk bucket."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    side: PositionDirection
+    """LONG or SHORT."""
+    status: PositionStatus
+    """OPEN or CLOSED."""
+    size: str
+    """Open quantity, in units of the base token; 0 of a closed one."""
+    entryPrice: str
+    """Average price of what is open; of a closed one, of what was closed last."""
+    markPrice: str
+    """Mark price; of a closed one, when it closed."""
+    leverage: str
+    """Leverage of the newest order that was not reduce-only."""
+    marginMode: MarginMode
+    """ISOLATED or CROSS."""
+    initialMarginRequired: str
+    """Initial margin at the mark price; resting orders are not in it."""
+    maintenanceMarginRequired: str
+    """Maintenance margin at the mark price."""
+    realizedPnl: str
+    """Profit of closed quantity since it was opened, without fees and funding."""
+    unrealizedPnl: str
+    """Profit of what is open at the mark price."""
+    accruedFunding: str
+    """Funding that it got since it was opened, what is not settled yet included; negative: paid."""
+    version: int
+    """Grows only when the position changed. Apply a higher one, ignore a lower one."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class Position(_Position, total=False):
+    """What an account holds of a perpetual, netted in its risk bucket."""
+    isolatedMargin: str
+    """Collateral that its isolated bucket has committed; absent in CROSS mode."""
+    liquidationPrice: str
+    """Mark price at which its bucket is liquidated; in CROSS mode while the other marks stay. Absent: there is none."""
+    strategyKey: str
+    """Strategy key of its bucket; absent without one."""
+    closedAt: str
+    """When it closed; absent while it is open."""
+
+
+#: LONG gains when the price rises, SHORT when it falls.
+PositionDirection = Literal["LONG", "SHORT"]
+
+class _PositionRisk(TypedDict):
+    positionId: str
+    """Position."""
+    marginAccountId: str
+    """Margin account."""
+    riskBucketId: str
+    """Risk bucket."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    side: PositionDirection
+    """LONG or SHORT."""
+    status: PositionStatus
+    """OPEN or CLOSED."""
+    size: str
+    """Open quantity, in units of the base token; 0 of a closed one."""
+    entryPrice: str
+    """Average price of what is open; of a closed one, of what was closed last."""
+    markPrice: str
+    """Mark price; of a closed one, when it closed."""
+    leverage: str
+    """Leverage of the newest order that was not reduce-only."""
+    marginMode: MarginMode
+    """ISOLATED or CROSS."""
+    initialMarginRequired: str
+    """Initial margin at the mark price; resting orders are not in it."""
+    maintenanceMarginRequired: str
+    """Maintenance margin at the mark price."""
+    realizedPnl: str
+    """Profit of closed quantity since it was opened, without fees and funding."""
+    unrealizedPnl: str
+    """Profit of what is open at the mark price."""
+    accruedFunding: str
+    """Funding that it got since it was opened, what is not settled yet included; negative: paid."""
+    version: int
+    """Grows only when the position changed. Apply a higher one, ignore a lower one."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+    equity: str
+    """Equity of its risk bucket."""
+    notional: str
+    """size times mark price."""
+    tierLevel: int
+    """Risk tier of the notional, from 1."""
+
+
+class PositionRisk(_PositionRisk, total=False):
+    """A position with what it risks."""
+    isolatedMargin: str
+    """Collateral that its isolated bucket has committed; absent in CROSS mode."""
+    liquidationPrice: str
+    """Mark price at which its bucket is liquidated; in CROSS mode while the other marks stay. Absent: there is none."""
+    strategyKey: str
+    """Strategy key of its bucket; absent without one."""
+    closedAt: str
+    """When it closed; absent while it is open."""
+    marginRatio: str
+    """Maintenance margin of the bucket divided by its equity, rounded up to 6 digits: at 1 liquidation begins.
+    Absent: there is no equity."""
+    bankruptcyPrice: str
+    """Last mark price at which the equity of the bucket is not negative, while other marks stay. Absent: there is
+    none."""
+
+
+#: OPEN, or CLOSED with the figures of its last moment.
+PositionStatus = Literal["OPEN", "CLOSED"]
+
 class PositionUpdate(TypedDict):
     """A position that changed."""
     channel: Literal["positions"]
@@ -1799,6 +2268,18 @@ class PositionsSnapshotData(TypedDict):
 class PositionsSnapshotDataPositionsItem(TypedDict):
     version: int
     """Ranks states of one thing: higher is newer."""
+
+
+class ReducePositionMarginResponse(TypedDict):
+    """Answer of ReducePositionMargin."""
+    positionId: str
+    """Position."""
+    marginAccountId: str
+    """Margin account."""
+    newIsolatedMargin: str
+    """Collateral that the bucket of the position has committed now."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
 
 
 class RefreshResponse(TypedDict):
@@ -1869,6 +2350,92 @@ class RevokeResponse(TypedDict):
     """Answer of Revoke."""
     revoked: bool
     """The session of the signing key is closed."""
+
+
+class _RiskBucket(TypedDict):
+    riskBucketId: str
+    """Risk bucket."""
+    marginAccountId: str
+    """Margin account."""
+    marginMode: MarginMode
+    """ISOLATED or CROSS."""
+    state: RiskBucketState
+    """ACTIVE, LIQUIDATING, BAD_DEBT or CLOSED."""
+    accountState: MarginAccountState
+    """The same with MarginCall, which is ACTIVE too."""
+    collateralAsset: str
+    """Symbol of the asset that all amounts are in."""
+    allocatedCollateral: str
+    """Collateral that is committed to the bucket."""
+    pendingCollateral: str
+    """Collateral that resting orders brought and that no fill has committed yet."""
+    equity: str
+    """Collateral, realised profit, unrealised profit and funding that was not settled, at the mark prices."""
+    initialMarginRequired: str
+    """Initial margin of the positions and of what resting orders may open."""
+    maintenanceMarginRequired: str
+    """Maintenance margin of the positions: below it, liquidation begins."""
+    freeCollateral: str
+    """Equity and collateral of resting orders, less initialMarginRequired; negative when that is not covered.
+    Unrealised gains are in it, so it is not what may be withdrawn."""
+    withdrawableCollateral: str
+    """The largest amount that a transfer out of this scope accepts. Gains that are not settled never count. Of a
+    margin account: what no risk bucket has. Of a flat risk bucket: all that is allocated, which settles its loss;
+    with a loss, amounts between its equity and this one are refused."""
+    totalPositionNotional: str
+    """Sum of abs(size) times mark price."""
+    unrealizedPnl: str
+    """Of the open positions at their mark prices, without funding."""
+    realizedPnl: str
+    """Profit of closed quantity, less fees, with funding, ever."""
+    updatedAt: str
+    """When it changed last."""
+    openPositions: int
+    """Its open positions."""
+    openOrders: int
+    """Its resting orders."""
+    createdAt: str
+    """When it was made."""
+
+
+class RiskBucket(_RiskBucket, total=False):
+    """Collateral that backs one position, or in CROSS mode several together."""
+    tradingPairId: str
+    """Trading pair of an isolated bucket; absent of a cross one."""
+    strategyKey: str
+    """Strategy key of the bucket; absent without one."""
+    selectedTradingPairIds: list[str]
+    """Of a cross bucket: the pairs that it traded and those of its open positions."""
+    availableOrderCollateral: str
+    """Collateral that is left to open more orders in this bucket, what its margin account would add included."""
+
+
+#: ACTIVE, LIQUIDATING, BAD_DEBT or CLOSED.
+RiskBucketState = Literal["ACTIVE", "LIQUIDATING", "BAD_DEBT", "CLOSED"]
+
+class _RiskTier(TypedDict):
+    tierLevel: int
+    """From 1, the lowest."""
+    lowerBoundNotional: str
+    """A position is in the tier when abs(quantity) times mark price is at or above this; 0 of tier 1."""
+    initialMarginRatio: str
+    """Initial margin: notional times this, less initialMarginDeduction."""
+    maintenanceMarginRatio: str
+    """Maintenance margin: notional times this, less maintenanceMarginDeduction."""
+    initialMarginDeduction: str
+    """In units of the quote token; 0 of tier 1. It makes the requirement continuous."""
+    maintenanceMarginDeduction: str
+    """In units of the quote token; 0 of tier 1."""
+    maxPositionNotional: str
+    """Deprecated: the same as maxPositionSize."""
+    maxPositionSize: str
+    """Largest position, orders included, in units of the base token; the same on every tier."""
+
+
+class RiskTier(_RiskTier, total=False):
+    """What a position of some notional needs."""
+    maxLeverage: str
+    """Highest leverage in the tier. Absent only of a single tier that is configured by its ratios."""
 
 
 class ScreenerDay(TypedDict):
@@ -2176,6 +2743,82 @@ TransactionType = Literal[
     "FAUCET", "REFERRAL_REWARD", "REVENUE_SHARE", "SETTLEMENT", "ADJUSTMENT",
 ]
 
+class _TransferCollateralFromRiskBucketResponse(TypedDict):
+    movementId: str
+    """The movement."""
+    amount: str
+    """In units of the asset."""
+
+
+class TransferCollateralFromRiskBucketResponse(_TransferCollateralFromRiskBucketResponse, total=False):
+    """Answer of TransferCollateralFromRiskBucket."""
+    fromMarginAccountId: str
+    """Margin account that gave; absent when it was no margin account."""
+    toMarginAccountId: str
+    """Margin account that got it; absent when it was no margin account."""
+    fromRiskBucketId: str
+    """Risk bucket that gave; absent when it was none."""
+    toRiskBucketId: str
+    """Risk bucket that got it; absent when it was none."""
+
+
+class _TransferCollateralFromSubAccountResponse(TypedDict):
+    movementId: str
+    """The movement."""
+    amount: str
+    """In units of the asset."""
+
+
+class TransferCollateralFromSubAccountResponse(_TransferCollateralFromSubAccountResponse, total=False):
+    """Answer of TransferCollateralFromSubAccount."""
+    fromMarginAccountId: str
+    """Margin account that gave; absent when it was no margin account."""
+    toMarginAccountId: str
+    """Margin account that got it; absent when it was no margin account."""
+    fromRiskBucketId: str
+    """Risk bucket that gave; absent when it was none."""
+    toRiskBucketId: str
+    """Risk bucket that got it; absent when it was none."""
+
+
+class _TransferCollateralToRiskBucketResponse(TypedDict):
+    movementId: str
+    """The movement."""
+    amount: str
+    """In units of the asset."""
+
+
+class TransferCollateralToRiskBucketResponse(_TransferCollateralToRiskBucketResponse, total=False):
+    """Answer of TransferCollateralToRiskBucket."""
+    fromMarginAccountId: str
+    """Margin account that gave; absent when it was no margin account."""
+    toMarginAccountId: str
+    """Margin account that got it; absent when it was no margin account."""
+    fromRiskBucketId: str
+    """Risk bucket that gave; absent when it was none."""
+    toRiskBucketId: str
+    """Risk bucket that got it; absent when it was none."""
+
+
+class _TransferCollateralToSubAccountResponse(TypedDict):
+    movementId: str
+    """The movement."""
+    amount: str
+    """In units of the asset."""
+
+
+class TransferCollateralToSubAccountResponse(_TransferCollateralToSubAccountResponse, total=False):
+    """Answer of TransferCollateralToSubAccount."""
+    fromMarginAccountId: str
+    """Margin account that gave; absent when it was no margin account."""
+    toMarginAccountId: str
+    """Margin account that got it; absent when it was no margin account."""
+    fromRiskBucketId: str
+    """Risk bucket that gave; absent when it was none."""
+    toRiskBucketId: str
+    """Risk bucket that got it; absent when it was none."""
+
+
 #: TO_SUB_ACCOUNT gives to the sub-account, FROM_SUB_ACCOUNT takes back.
 TransferDirection = Literal["TO_SUB_ACCOUNT", "FROM_SUB_ACCOUNT"]
 
@@ -2275,6 +2918,25 @@ class VerifyResponseUser(TypedDict):
     """Chosen name, or null."""
 
 
+class _WithdrawCollateralResponse(TypedDict):
+    movementId: str
+    """The movement."""
+    amount: str
+    """In units of the asset."""
+
+
+class WithdrawCollateralResponse(_WithdrawCollateralResponse, total=False):
+    """Answer of WithdrawCollateral."""
+    fromMarginAccountId: str
+    """Margin account that gave; absent when it was no margin account."""
+    toMarginAccountId: str
+    """Margin account that got it; absent when it was no margin account."""
+    fromRiskBucketId: str
+    """Risk bucket that gave; absent when it was none."""
+    toRiskBucketId: str
+    """Risk bucket that got it; absent when it was none."""
+
+
 
 InstrumentsFrame = Union[InstrumentsSnapshot, InstrumentsUpdate]
 MarketStatsFrame = Union[MarketStatsSnapshot, MarketStatsUpdate]
@@ -2291,40 +2953,47 @@ TwapOrdersFrame = Union[TwapOrdersSnapshot, TwapOrderUpdate]
 
 __all__ = [
     "AccountFrame", "AccountSnapshot", "AccountSnapshotData", "AccountSnapshotDataAccountsItem", "AccountTrade",
-    "AccountUpdate", "AccountUpdateData", "AgentAction", "Amount", "Balance", "BalanceUpdate", "BalanceUpdateData",
-    "BalancesFrame", "BalancesSnapshot", "BalancesSnapshotData", "BatchCancelAllOrdersResponse",
-    "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse", "BatchCancelOrdersResponseResultsItem",
-    "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem", "BatchReplaceOrdersResponse",
-    "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelOrderResponse", "Candle", "CandleInterval",
-    "ChallengeResponse", "CheckResponse", "ConditionalOrderUpdate", "ConditionalOrderUpdateData",
-    "ConditionalOrdersFrame", "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData",
-    "ConditionalOrdersSnapshotDataConditionalOrdersItem", "CreateDelegatedSessionResponse", "CreateOrderResponse",
-    "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "DelegatedAgent", "DeleteSubAccountLimitResponse",
-    "EntryType", "FaucetMint", "Fill", "GetApplicationConfigResponse", "GetApplicationStatsResponse",
-    "GetCandlesResponse", "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem",
-    "GetMarketMetadataResponse", "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem",
-    "GetProfileResponse", "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame",
-    "InstrumentsSnapshot", "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError",
-    "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot",
-    "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse",
-    "ListApplicationBalancesResponse", "ListApplicationBalancesResponseBalancesItem",
-    "ListApplicationMovementsResponse", "ListApplicationMovementsResponseMovementsItem",
-    "ListApplicationOrdersResponse", "ListApplicationUsersResponse", "ListApplicationUsersResponseUsersItem",
-    "ListBalancesResponse", "ListDelegatedAgentsResponse", "ListMovementsResponse", "ListOrdersResponse",
-    "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListTradesResponse", "ListTradingPairsResponse",
+    "AccountUpdate", "AccountUpdateData", "AddPositionMarginResponse", "AgentAction", "Amount", "Balance",
+    "BalanceUpdate", "BalanceUpdateData", "BalancesFrame", "BalancesSnapshot", "BalancesSnapshotData",
+    "BatchCancelAllOrdersResponse", "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse",
+    "BatchCancelOrdersResponseResultsItem", "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem",
+    "BatchReplaceOrdersResponse", "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelOrderResponse", "Candle",
+    "CandleInterval", "ChallengeResponse", "CheckResponse", "CloseMarginSubAccountResponse", "ClosePositionResponse",
+    "CloseType", "ConditionalOrderUpdate", "ConditionalOrderUpdateData", "ConditionalOrdersFrame",
+    "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData", "ConditionalOrdersSnapshotDataConditionalOrdersItem",
+    "CreateDelegatedSessionResponse", "CreateOrderResponse", "CreateSubAccountLimitResponse",
+    "CreateSubAccountResponse", "DelegatedAgent", "DeleteSubAccountLimitResponse", "DepositCollateralResponse",
+    "EntryType", "FaucetMint", "Fill", "FundingPayment", "FundingRate", "GetApplicationConfigResponse",
+    "GetApplicationStatsResponse", "GetAvailableCollateralResponse", "GetCandlesResponse", "GetFaucetInfoResponse",
+    "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse", "GetOrderbookResponse",
+    "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse", "GetScreenerResponse",
+    "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
+    "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "LiquidationUpdate",
+    "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot", "LiquidationsSnapshotData",
+    "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse", "ListApplicationBalancesResponse",
+    "ListApplicationBalancesResponseBalancesItem", "ListApplicationMovementsResponse",
+    "ListApplicationMovementsResponseMovementsItem", "ListApplicationOrdersResponse", "ListApplicationUsersResponse",
+    "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListDelegatedAgentsResponse",
+    "ListFundingPaymentsResponse", "ListFundingRatesResponse", "ListMarginAccountsResponse", "ListMovementsResponse",
+    "ListOrdersResponse", "ListPositionsResponse", "ListRiskBucketsResponse", "ListSubAccountLimitsResponse",
+    "ListSubAccountsResponse", "ListTradesResponse", "ListTradingPairsResponse", "MarginAccount", "MarginAccountState",
     "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData",
     "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult",
     "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot",
-    "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderStatus", "OrderType",
-    "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
+    "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderRisk", "OrderStatus",
+    "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
     "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
     "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
-    "PositionUpdate", "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
-    "PositionsSnapshotDataPositionsItem", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
-    "RevokeDelegatedAgentResponse", "RevokeResponse", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side",
-    "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame",
-    "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair",
-    "TrailingStopLeg", "TransactionType", "TransferDirection", "TransferSubAccountBalanceResponse", "TwapOrderUpdate",
-    "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData",
-    "TwapOrdersSnapshotDataTwapOrdersItem", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
+    "PerpConfig", "Position", "PositionDirection", "PositionRisk", "PositionStatus", "PositionUpdate",
+    "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
+    "PositionsSnapshotDataPositionsItem", "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement",
+    "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState",
+    "RiskTier", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount",
+    "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData",
+    "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType",
+    "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
+    "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
+    "TransferSubAccountBalanceResponse", "TwapOrderUpdate", "TwapOrderUpdateData", "TwapOrdersFrame",
+    "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
+    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
 ]

@@ -1,0 +1,136 @@
+/**
+ * Promise: the figures of margin trading that readers work out from copies are those of the engine's registers, to the atom, for random
+ * positions, resting orders, marks and funding; and prices of liquidation are the first marks at which a bucket fails.
+ */
+import t from 'tap'
+import { createPrng } from '../../core/lib/prng.ts'
+import { bucketFigures as engineFigures, requirementOf as engineRequirement } from '../../core/margin/figures.ts'
+import { armBucket, guardOf } from '../../core/margin/guards.ts'
+import { R } from '../../core/state/balances.ts'
+import { MarginMode, PERP, POSITION, RISK_BUCKET } from '../../core/state/margin_rows.ts'
+import { bucketAt, getF64, perpRow, positionRow, set, setF64, setI64 } from '../../core/state/rows.ts'
+import type { State } from '../../core/state/state.ts'
+import { readBucket, type BucketView } from '../../core/view/margin.ts'
+import {
+  bankruptcyPrice, bucketFigures, liquidationPrice, maintenanceOf, notionalOf, requirementOf, type LadderOf,
+} from '../../core/view/margin_figures.ts'
+import { bucketWith, exchange, setMark, trade } from '../support/margin_rows.ts'
+
+const ROUNDS = 400
+const gate = new Int32Array(new SharedArrayBuffer(64))
+
+const ladderOf = (state: State): LadderOf => (pair) => {
+  const { perp, tickLotAtoms } = state.genesis.pairs[pair]!
+  return { tiers: perp!.tiers, tickLotAtoms }
+}
+
+/** A bucket with random positions in one or both perpetuals, random resting orders and funding that is not settled. */
+function random(prng: ReturnType<typeof createPrng>): { state: State; bucket: number; view: BucketView } {
+  const within = (low: number, high: number): number => low + prng.below(high - low + 1)
+  const marks = [within(20_000, 90_000), within(10_000, 60_000)]
+  const state = exchange(marks)
+  const cross = prng.below(2) === 1
+  const bucket = bucketWith(state, BigInt(within(0, 2_000_000_000)), cross ? MarginMode.CROSS : MarginMode.ISOLATED)
+  setI64(state, bucket, RISK_BUCKET.PENDING, BigInt(within(0, 10_000_000)))
+  setI64(state, bucket, RISK_BUCKET.REALIZED, BigInt(within(-50_000_000, 50_000_000)))
+  for (let pair = 0; pair < (cross ? 2 : 1); pair++) {
+    const lots = within(-60_000, 60_000)
+    if (lots === 0) continue
+    const price = Math.max(1, Math.round(marks[pair]! * (0.9 + prng.below(200) / 1000)))
+    const position = trade(state, bucket, pair, lots, price)
+    set(state, position, POSITION.LEVERAGE, within(100, 5000))
+    const [bids, asks] = [within(0, 40_000), within(0, 40_000)]
+    setF64(state, position, POSITION.BID_LOTS, bids)
+    setF64(state, position, POSITION.ASK_LOTS, asks)
+    setI64(state, position, POSITION.BID_VALUE, BigInt(bids) * BigInt(within(1, 2 * price)) * 100n)
+    setI64(state, position, POSITION.ASK_VALUE, BigInt(asks) * BigInt(within(1, 2 * price)) * 100n)
+    setI64(state, perpRow(state, pair), PERP.CUMULATIVE, BigInt(within(-2_000_000_000, 2_000_000_000)))
+    setMark(state, pair, Math.max(1, Math.round(price * (0.9 + prng.below(200) / 1000))))
+  }
+  const found = readBucket(state, gate, 0, bucketAt(state, bucket), getF64(state, bucket, RISK_BUCKET.CREATED_SEQUENCE))
+  if (found === null || found === undefined) throw new Error('the bucket is there')
+  return { state, bucket, view: found.bucket }
+}
+
+t.test('figures of a bucket are those of the registers', async (t) => {
+  const prng = createPrng(20_261_123)
+  const wrong: string[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const { state, bucket, view } = random(prng)
+    const figures = bucketFigures(ladderOf(state), view)
+    engineFigures(state, bucket)
+    const said = [R.EQUITY, R.SUM_INITIAL, R.SUM_MAINTENANCE, R.SUM_UNREALIZED, R.SUM_NOTIONAL, R.SUM_LOSS].map((r) => state.registers[r]!)
+    const { equity, requirement, maintenance, unrealized, notional, loss } = figures
+    const ours = [equity, requirement, maintenance, unrealized, notional, loss]
+    if (ours.join() !== said.join()) wrong.push(`round ${round}: ${ours.join()} instead of ${said.join()}`)
+    for (const position of view.positions) {
+      engineRequirement(state, positionRow(state, position.row))
+      const needed = requirementOf(ladderOf(state)(position.pair), position, position.mark)
+      if (needed !== state.registers[R.INITIAL]) wrong.push(`round ${round}`)
+    }
+  }
+  t.strictSame(wrong, [])
+})
+
+t.test('an isolated bucket is looked at where its liquidation price is', async (t) => {
+  const prng = createPrng(7)
+  const wrong: string[] = []
+  let guarded = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    const { state, bucket, view } = random(prng)
+    if (view.mode !== MarginMode.ISOLATED || view.positions.length === 0) continue
+    armBucket(state, bucket)
+    const [position] = view.positions as [BucketView['positions'][number]]
+    const guard = guardOf(state, positionRow(state, position.row))
+    const price = liquidationPrice(ladderOf(state), view, position, state.priceTicks) ?? 0
+    if (guard !== 0) guarded++
+    if (price !== guard) wrong.push(`round ${round}: ${price} instead of ${guard}`)
+  }
+  t.ok(guarded > 20, 'there were guards')
+  t.strictSame(wrong, [])
+})
+
+t.test('liquidation and bankruptcy prices are the marks where a bucket begins to fail', async (t) => {
+  const prng = createPrng(11)
+  const wrong: string[] = []
+  let found = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    const { state, view } = random(prng)
+    const ladders = ladderOf(state)
+    for (const position of view.positions) {
+      /** Equity, and what it has over maintenance margin, with this position at `mark`. */
+      const at = (mark: number): [bigint, bigint] => {
+        const moved = { ...view, positions: view.positions.map((each) => (each === position ? { ...each, mark } : each)) }
+        const { equity, maintenance } = bucketFigures(ladders, moved)
+        return [equity, equity - maintenance]
+      }
+      const toward = position.lots > 0 ? 1 : -1
+      const liquidated = liquidationPrice(ladders, view, position, state.priceTicks)
+      const bankrupt = bankruptcyPrice(ladders, view, position, state.priceTicks)
+      const inside = (mark: number): boolean => mark >= 1 && mark < state.priceTicks
+      if (liquidated !== null) {
+        found++
+        if (at(liquidated)[1] >= 0n) wrong.push(`round ${round}: healthy at ${liquidated}`)
+        if (inside(liquidated + toward) && at(liquidated + toward)[1] < 0n) wrong.push(`round ${round}: failed before ${liquidated}`)
+      }
+      if (bankrupt !== null) {
+        if (at(bankrupt)[0] < 0n) wrong.push(`round ${round}: below zero at ${bankrupt}`)
+        if (inside(bankrupt - toward) && at(bankrupt - toward)[0] >= 0n) wrong.push(`round ${round}: not the last: ${bankrupt}`)
+      }
+    }
+  }
+  t.ok(found > 100, 'there were prices')
+  t.strictSame(wrong, [])
+})
+
+t.test('a requirement is continuous at the bounds of tiers', async (t) => {
+  const state = exchange()
+  const ladder = ladderOf(state)(0)
+  for (const [place, { lowerBound }] of ladder.tiers.entries()) {
+    if (place === 0) continue
+    const below = { ...ladder, tiers: ladder.tiers.slice(0, place) }
+    t.equal(maintenanceOf(ladder, lowerBound), maintenanceOf(below, lowerBound), `tier ${place + 1}`)
+    t.ok(maintenanceOf(ladder, lowerBound - 1n) <= maintenanceOf(ladder, lowerBound))
+  }
+  t.equal(notionalOf(ladder, -3, 7), 2100n)
+})
