@@ -8,23 +8,18 @@
 import t from 'tap'
 import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
 import {
-  AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AT_END, CANCEL_ALL_MAX, COMMAND_LAYOUTS, COMMAND_SLOTS, commandName, CommandType, DISARM, kindOf,
-  Origin,
-  PairStatus,
+  AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AT_END, CANCEL_ALL_MAX, commandName, CommandType, DISARM, Origin, PairStatus,
 } from '../../core/layout/command.ts'
-import { RESULT } from '../../core/layout/event.ts'
 import { Flag, Option } from '../../core/layout/flags.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
-import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
+import type { Decoded } from '../../core/layout/table.ts'
 import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
 import { LOOKS_MORE } from '../../core/orders/sweep.ts'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
-import type { State } from '../../core/state/state.ts'
-import { inWords } from '../support/command_words.ts'
-import { benchOf, createBench, type Bench } from '../support/naive_compare.ts'
-import { POLICY_COMMANDS } from '../support/naive_policy.ts'
+import { CountedStage } from '../support/counted_stage.ts'
+import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
 /** Steps of one resting order: to be looked at, to end, to be traded with. */
@@ -69,104 +64,29 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.SET_PAIR_TERMS]: FEW,
   [CommandType.RAISE_LIMIT]: FEW,
   [CommandType.LIMITS_IN_FORCE]: FEW,
+  // Margin trading (support/counted_margin.ts): in a margin account that is full of buckets, one of as many as there may be.
+  [CommandType.MOVE_COLLATERAL]: FEW,
+  [CommandType.OPEN_MARGIN_ACCOUNT]: FAMILY * LOOK / 4,
+  [CommandType.CLOSE_MARGIN_ACCOUNT]: BUCKETS * END,
+  [CommandType.OPEN_RISK_BUCKET]: BUCKETS * LOOK,
+  [CommandType.SET_INDEX_PRICE]: FEW,
+  [CommandType.SET_PERP]: FEW,
+  [CommandType.FUND_INSURANCE]: FEW,
+  [CommandType.FUNDING_STEP]: FEW,
 }
 
-/** How many elements a method of a typed array goes along. */
-function along(words: ArrayLike<unknown>, method: string, [first, second, third]: readonly unknown[]): number {
-  const span = (from: unknown, to: unknown): number => Number(to ?? words.length) - Number(from ?? 0)
-  if (method === 'subarray') return 0
-  if (method === 'set') return (first as ArrayLike<unknown>).length
-  if (method === 'slice') return span(first, second)
-  return method === 'fill' || method === 'copyWithin' ? span(second, third) : words.length
-}
-
-/** Counting views, and the words behind each: Atomics takes none but the real ones. */
-const behind = new WeakMap<object, Words>()
-type Words = Int32Array | Float64Array | BigInt64Array
-for (const name of ['load', 'store', 'add'] as const) {
-  const real = Atomics[name] as (words: unknown, ...values: unknown[]) => unknown
-  Reflect.set(Atomics, name, (words: object, ...values: unknown[]) => real(behind.get(words) ?? words, ...values))
-}
-
-class Stage {
-  readonly state: State
-  private readonly quick: Bench
-  private readonly counted: Bench
-  steps = 0
-  time = 1_700_000_000_000
-  readonly most = new Map<number, number>()
-
+class Stage extends CountedStage {
   constructor(rules: number) {
     const pairs = [pairSpec('BTC/USD', { minNotional: '0' }), pairSpec('ETH/USD', { minNotional: '0' })]
-    this.quick = createBench(genesisText({
+    super(genesisText({
       limits: {
         orders: 1_048_576, receipts: 65_536, openOrdersPerAccount: 65_536, accounts: 8192, sessions: 16_384, sessionsPerAccount: 8,
         agents: 4096, agentsPerAccount: 16, subAccountsPerMaster: 500, spendLimits: 32_768, applications: 64, assets: 4, pairs: 4,
       },
       dailyLimit: 2, pairs, rules, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 9, '1000']],
     }))
-    this.state = this.quick.state
-    this.counted = benchOf(this.countedState())
-  }
-
-  /** The same state, with every read of its memory counted. */
-  private countedState(): State {
-    const counting = (words: Words): object => new Proxy(words, {
-      get: (target, name) => {
-        const value = Reflect.get(target, name, target) as unknown
-        if (typeof value !== 'function') {
-          if (typeof name === 'string' && name.charCodeAt(0) <= 57) this.steps++
-          return value
-        }
-        return (...values: unknown[]): unknown => {
-          this.steps += along(target, String(name), values)
-          return (value as (...values: unknown[]) => unknown).apply(target, values)
-        }
-      },
-      set: (target, name, value) => Reflect.set(target, name, value, target),
-    })
-    const isWords = (value: unknown): value is Words =>
-      value instanceof Int32Array || value instanceof Float64Array || value instanceof BigInt64Array
-    const views: Record<string, unknown> = { ...this.state }
-    for (const [name, value] of Object.entries(this.state)) {
-      if (!isWords(value)) continue
-      const view = counting(value)
-      behind.set(view, value)
-      views[name] = view
-    }
-    return views as unknown as State
-  }
-
-  private run(bench: Bench, type: CommandType, values: Decoded, lane: number): Decoded {
-    const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
-    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...inWords(type, values), kind: kindOf(type, 1, lane) })
-    const count = bench.run(command, 0, this.time)
-    return decode(RESULT, bench.said, (count - 1) * RECORD_WORDS)
-  }
-
-  /** Builds: quickly, and it must succeed. */
-  make(type: CommandType, values: Decoded, lane = 1): Decoded {
-    const said = this.run(this.quick, type, values, lane)
-    if (said['code'] !== 0) throw new Error(`${commandName(type)} was refused: ${String(said['code'])}`)
-    return said
-  }
-
-  /** One command, counted. Of the operator's lane when it is the operator's; `code`: what it must be answered. */
-  count(type: CommandType, values: Decoded, code = 0): Decoded {
-    this.steps = 0
-    const said = this.run(this.counted, type, values, OPERATORS.has(type) ? 0 : 1)
-    if (said['code'] !== code) throw new Error(`${commandName(type)} was answered ${String(said['code'])}, not ${code}`)
-    this.most.set(type, Math.max(this.most.get(type) ?? 0, this.steps))
-    return said
   }
 }
-
-/** Commands of lane 0. */
-const OPERATORS: ReadonlySet<number> = new Set([
-  ...POLICY_COMMANDS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.ACCEPT_LOSS,
-  CommandType.SET_APPLICATION, CommandType.SET_ORIGIN, CommandType.SET_SERVER_KEY, CommandType.LIST_ASSET,
-  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.LIMITS_IN_FORCE,
-])
 
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 const signed = (said: Decoded): Decoded => ({ session: said['detail']!, sessionGeneration: said['detail2']! })
@@ -333,7 +253,7 @@ t.test('commands of a full exchange', async (t) => {
   // Last: with it the state has another size, which whoever applies it makes.
   raised.count(CommandType.RAISE_LIMIT, { limit: 0, value: raised.state.genesis.limits.accounts + 1024 })
   raised.count(CommandType.LIMITS_IN_FORCE, {})
-  for (const [type, steps] of raised.most) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
+  for (const [type, steps] of [...raised.most, ...countMargin()]) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
   for (const type of Object.values(CommandType)) {
     if (type === CommandType.GENESIS) continue
     const [bound, most] = [BOUNDS[type] ?? 0, stage.most.get(type) ?? 0]
