@@ -29,7 +29,9 @@ export function countMargin(): Map<number, number> {
   const move = (values: Decoded): Decoded => ({ ...ann, marginAccount: -1, bucket: -1, createdSequence: 0, amount: 1000n, ...values })
   const price = (pair: number): Decoded => ({ pair, price: 40_000, source: 0, force: 1, observedAt: stage.time })
   for (const pair of [0, 1]) stage.count(CommandType.SET_INDEX_PRICE, price(pair))
-  for (let sub = 0; sub < FAMILY; sub++) stage.make(CommandType.CREATE_SUB_ACCOUNT, { ...ann, address: hex(`sub ${sub}`, 20), consented: 1 })
+  for (let sub = 0; sub < FAMILY; sub++) {
+    stage.make(CommandType.CREATE_SUB_ACCOUNT, { ...ann, address: hex(`sub ${sub}`, 20), consented: 1 })
+  }
   const subs = Array.from({ length: MARGIN_SUBS - 1 }, () => stage.make(CommandType.OPEN_MARGIN_ACCOUNT, ann))
   stage.count(CommandType.OPEN_MARGIN_ACCOUNT, ann)
   // The first one is the last of the list.
