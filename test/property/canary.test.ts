@@ -6,7 +6,7 @@
  * has this text.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -312,9 +312,12 @@ t.test('faults in the source are caught', async (t) => {
   t.comment(`seed ${seed}; again: SEED=${seed} npm test -- test/property/canary.test.ts`)
   const directory = mkdtempSync(join(tmpdir(), 'ringbook-canary-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  for (const part of ['layout', 'lib', 'state', 'events', 'ledger', 'book', 'programs', 'orders', 'engine', 'view', 'ring', 'sequencer']) {
-    cpSync(join(ROOT, 'core', part), join(directory, 'core', part), { recursive: true })
-  }
+  const parts = [
+    'layout', 'lib', 'state', 'events', 'ledger', 'margin', 'book', 'programs', 'orders', 'liquidation', 'engine', 'view', 'ring',
+    'sequencer',
+  ]
+  for (const part of parts) cpSync(join(ROOT, 'core', part), join(directory, 'core', part), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
   cpSync(join(ROOT, 'test/support'), join(directory, 'test/support'), { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
   writeFileSync(join(directory, 'runner.ts'), RUNNER)
