@@ -11,10 +11,11 @@ const RANGE = { min: 'number?', max: 'number?' } as const
 const SIDE = ['buy', 'sell'] as const
 
 export const MARKET: Shape = {
-  id: 'string', symbol: 'string', base: 'string', quote: 'string', baseId: 'string', quoteId: 'string', active: 'boolean', type: ['spot'],
-  spot: 'boolean', margin: 'boolean', swap: 'boolean', future: 'boolean', option: 'boolean', contract: 'boolean', settle: 'string?',
-  settleId: 'string?', contractSize: 'number?', linear: 'boolean?', inverse: 'boolean?', expiry: 'number?', expiryDatetime: 'string?',
-  strike: 'number?', optionType: 'string?', taker: 'number', maker: 'number', percentage: 'boolean', tierBased: 'boolean',
+  id: 'string', symbol: 'string', base: 'string', quote: 'string', baseId: 'string', quoteId: 'string', active: 'boolean',
+  type: ['spot', 'swap'], spot: 'boolean', margin: 'boolean', swap: 'boolean', future: 'boolean', option: 'boolean', contract: 'boolean',
+  settle: 'string?', settleId: 'string?', contractSize: 'number?', linear: 'boolean?', inverse: 'boolean?', expiry: 'number?',
+  expiryDatetime: 'string?', strike: 'number?', optionType: 'string?', taker: 'number', maker: 'number', percentage: 'boolean',
+  tierBased: 'boolean',
   feeSide: ['get', 'give', 'base', 'quote', 'other'],
   precision: { amount: 'number', price: 'number', base: 'number', quote: 'number' },
   limits: { amount: RANGE, price: RANGE, cost: RANGE, leverage: RANGE }, created: 'number?', info: 'any',

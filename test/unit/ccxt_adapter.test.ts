@@ -21,6 +21,7 @@ const MARKET = {
   isActive: true, takerFeeBps: '5', makerFeeBps: '-0.5', lotSize: '0.0001', tickSize: '0.01', minOrderSize: '0.0001',
   maxOrderSize: '1000', minNotional: '1',
 }
+const PERPETUAL = { ...MARKET, id: '7a1c0000-0000-4000-8000-000000000005', symbol: 'BTC/USDC-PERP', marketType: 'MARGIN' }
 const ORDER = {
   orderId: ORDER_ID, symbol: 'BTC/USDC', tradingPairId: PAIR, orderType: 'LIMIT', side: 'BUY', price: '10',
   quantity: '1', status: 'SUBMITTED', filledQuantity: '0', remainingQuantity: '1', fee: '0', createdAt: TIME,
@@ -69,7 +70,7 @@ class Service {
       if (this.knows) this.keys.add(body['sessionPublicKey'] as string)
       return {}
     }
-    if (operation === 'GET /market/pairs') return { tradingPairs: [MARKET], totalPages: 1 }
+    if (operation === 'GET /market/pairs') return { tradingPairs: [MARKET, PERPETUAL], totalPages: 1 }
     if (operation === 'POST /orders' || operation.startsWith('PUT /orders/')) return PLACED
     const [, orderId] = /^GET .orders.(.*)$/.exec(operation) ?? []
     if (orderId !== undefined) return { ...ORDER, ...this.ended, orderId }
@@ -172,6 +173,27 @@ t.test('the price of a market order does not count', async (t) => {
   await venueOf(t, service).createOrder('BTC/USDC', 'market', 'buy', 1, 10)
   const wanted = { tradingPairId: PAIR, orderType: 'MARKET', side: 'BUY', quantity: '1', returnFills: true }
   t.strictSame(service.of('POST /orders').map(({ body }) => body), [wanted])
+})
+
+t.test('a perpetual is a swap, and its orders say leverage and margin mode as the service has them', async (t) => {
+  const service = new Service()
+  const venue = venueOf(t, service)
+  const markets = await venue.loadMarkets()
+  t.strictSame(Object.keys(markets), ['BTC/USDC', 'BTC/USDC:USDC'])
+  t.match(markets['BTC/USDC'], { type: 'spot', spot: true, swap: false, contract: false, settle: undefined })
+  t.match(markets['BTC/USDC:USDC'], {
+    type: 'swap', spot: false, swap: true, contract: true, linear: true, inverse: false, contractSize: 1, settle: 'USDC', settleId: 'q',
+  })
+  const params = { leverage: 10, marginMode: 'cross', reduceOnly: true }
+  const order = await venue.createOrder('BTC/USDC:USDC', 'market', 'buy', 1, undefined, params)
+  t.match(order, { symbol: 'BTC/USDC:USDC', reduceOnly: true })
+  t.strictSame(service.of('POST /orders').map(({ body }) => body), [{
+    tradingPairId: PERPETUAL.id, orderType: 'MARKET', side: 'BUY', quantity: '1', returnFills: true, tradingMode: 'MARGIN', leverage: '10',
+    marginMode: 'CROSS', reduceOnly: true,
+  }])
+  service.ended = { symbol: 'BTC/USDC-PERP', reduceOnly: true, fee: '0.5' }
+  t.match(await venue.fetchOrder(ORDER_ID), { symbol: 'BTC/USDC:USDC', reduceOnly: true, fee: { cost: 0.5, currency: 'USDC' } })
+  await t.rejects(venue.setLeverage(), NotSupported)
 })
 
 t.test('a session that is over is renewed, and what was refused because of it is done once', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * The verbs of ccxt for the spot markets of an exchange, so that programs written for ccxt need little more than another object. Nothing
- * of ccxt itself is needed.
+ * The verbs of ccxt for the markets of an exchange, perpetuals (`BTC/USDC:USDC`) among them, so that programs written for ccxt need little
+ * more than another object. Nothing of ccxt itself is needed.
  *
  *   const exchange = new Ringbook({ baseUrl, wallet })
  *   const order = await exchange.createOrder('ETH/USDC', 'limit', 'buy', 0.5, 2500)
@@ -18,10 +18,10 @@
  */
 import { createClient, type Client, type ClientOptions, type Input, type Output } from '../index.ts'
 import type { LocalBook } from '../book.ts'
-import { BadSymbol, InvalidOrder, unified } from './errors.ts'
+import { BadSymbol, InvalidOrder, NotSupported, unified } from './errors.ts'
 import type { Feed } from './feed.ts'
 import { rowsOf } from './listing.ts'
-import { checkParams } from './params.ts'
+import { checkParams, marginOf } from './params.ts'
 import { inSteps } from './precision.ts'
 import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
@@ -124,7 +124,7 @@ export class Ringbook {
     return this.#run(async () => {
       const markets: Market[] = []
       for (let page = 1, pages = 1; page <= pages; page++) {
-        const { tradingPairs, totalPages } = await this.client.ListTradingPairs({ page, pageSize: PAGE, marketType: 'SPOT' })
+        const { tradingPairs, totalPages } = await this.client.ListTradingPairs({ page, pageSize: PAGE })
         markets.push(...tradingPairs.map(marketOf))
         pages = totalPages ?? 1
       }
@@ -159,7 +159,7 @@ export class Ringbook {
       const wanted = symbols === undefined ? null : new Set(symbols.map((symbol) => this.market(symbol).symbol))
       const found: Ticker[] = []
       for (let page = 1, pages = 1; page <= pages; page++) {
-        const { items, totalPages } = await this.client.GetScreener({ page, pageSize: PAGE, marketType: 'SPOT' })
+        const { items, totalPages } = await this.client.GetScreener({ page, pageSize: PAGE })
         found.push(...items.map(screenerTicker))
         pages = totalPages ?? 1
       }
@@ -219,10 +219,15 @@ export class Ringbook {
         tradingPairId: market.id, orderType, side: oneOf(side, ['BUY', 'SELL']), quantity: this.amountToPrecision(symbol, amount),
         // In ccxt a market order may be given a price, which does not count.
         ...(price === undefined || orderType === 'MARKET' ? {} : { price: this.priceToPrecision(symbol, price) }), ...postOnly,
-        returnFills: true, ...rest,
+        returnFills: true, ...(market.swap ? { tradingMode: 'MARGIN' } : {}), ...rest, ...marginOf(rest),
       } as Input<'CreateOrder'>
       return placedOf(await this.client.CreateOrder(terms), terms, market.symbol)
     })
+  }
+
+  /** Each order has its own: `params.leverage` of {@link createOrder}. */
+  async setLeverage(): Promise<never> {
+    throw new NotSupported('leverage is set by each order: params.leverage of createOrder')
   }
 
   /**
@@ -431,7 +436,6 @@ export interface Canceled {
 /** How the service knows the order: its id, or the client order id of one that rests. */
 const nameOf = (id: string, { clientOrderId }: Params): string =>
   typeof clientOrderId === 'string' && clientOrderId !== '' ? `client:${clientOrderId}` : id
-
 const sinceOf = (since: number | undefined): { startTime?: string } => (since === undefined ? {} : { startTime: String(since) })
 
 function oneOf(word: string, words: readonly string[]): string {

@@ -31,3 +31,11 @@ export function checkParams(operation: Placing, params: Readonly<Record<string, 
   const words = `${operation} has no parameter ${strange}, and an order without it is another order`
   throw new NotSupported(`${words}: nothing was sent`)
 }
+
+/** As the service has them: ccxt has leverage as a number and margin modes in lower case. */
+export function marginOf({ leverage, marginMode }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return {
+    ...(leverage === undefined ? {} : { leverage: String(leverage) }),
+    ...(marginMode === undefined ? {} : { marginMode: String(marginMode).toUpperCase() }),
+  }
+}

@@ -21,24 +21,26 @@ export interface MinMax {
 export interface Market {
   /** Id of the trading pair. */
   readonly id: string
-  /** BASE/QUOTE. */
+  /** BASE/QUOTE; of a perpetual BASE/QUOTE:QUOTE, as ccxt names swaps. */
   readonly symbol: string
   readonly base: string
   readonly quote: string
   readonly baseId: string
   readonly quoteId: string
-  readonly settle: undefined
-  readonly settleId: undefined
-  readonly type: 'spot'
-  readonly spot: true
+  /** Of a perpetual: its collateral. */
+  readonly settle: string | undefined
+  readonly settleId: string | undefined
+  readonly type: 'spot' | 'swap'
+  readonly spot: boolean
   readonly margin: false
-  readonly swap: false
+  readonly swap: boolean
   readonly future: false
   readonly option: false
-  readonly contract: false
-  readonly linear: undefined
-  readonly inverse: undefined
-  readonly contractSize: undefined
+  readonly contract: boolean
+  readonly linear: boolean | undefined
+  readonly inverse: boolean | undefined
+  /** Amounts are in the base currency. */
+  readonly contractSize: number | undefined
   readonly expiry: undefined
   readonly expiryDatetime: undefined
   readonly strike: undefined
@@ -140,7 +142,7 @@ export interface UnifiedOrder extends Moment {
   readonly type: 'limit' | 'market'
   readonly timeInForce: string | undefined
   readonly postOnly: boolean
-  readonly reduceOnly: false
+  readonly reduceOnly: boolean
   readonly side: 'buy' | 'sell'
   readonly price: Num
   readonly triggerPrice: undefined
@@ -191,13 +193,25 @@ function momentOf(time: string | number | undefined): Moment {
   return { timestamp, datetime: new Date(timestamp).toISOString() }
 }
 
+const PERPETUAL = '-PERP'
+
+/** A symbol of the service as ccxt has it: `BTC/USDC-PERP` is `BTC/USDC:USDC`. */
+export const unifiedSymbol = (symbol: string): string =>
+  symbol.endsWith(PERPETUAL) ? `${symbol.slice(0, -PERPETUAL.length)}:${quoteOf(symbol)}` : symbol
+
+/** The currency that a market is paid in, of a symbol of the service or of ccxt. */
+const quoteOf = (symbol: string): string => symbol.split('/')[1]!.replace(PERPETUAL, '').split(':')[0]!
+
 export function marketOf(pair: Pair): Market {
-  const { id, symbol, baseToken: base, quoteToken: quote } = pair
+  const { id, baseToken: base, quoteToken: quote } = pair
   const none = undefined
+  const swap = pair.marketType === 'MARGIN'
   return {
-    id, symbol, base, quote, baseId: pair.baseAssetId, quoteId: pair.quoteAssetId, settle: none, settleId: none,
-    type: 'spot', spot: true, margin: false, swap: false, future: false, option: false, contract: false,
-    linear: none, inverse: none, contractSize: none, expiry: none, expiryDatetime: none, strike: none, optionType: none,
+    id, symbol: unifiedSymbol(pair.symbol), base, quote, baseId: pair.baseAssetId, quoteId: pair.quoteAssetId,
+    settle: swap ? quote : none, settleId: swap ? pair.quoteAssetId : none,
+    type: swap ? 'swap' : 'spot', spot: !swap, margin: false, swap, future: false, option: false, contract: swap,
+    linear: swap ? true : none, inverse: swap ? false : none, contractSize: swap ? 1 : none,
+    expiry: none, expiryDatetime: none, strike: none, optionType: none,
     active: pair.isActive, taker: Number(pair.takerFeeBps) / 10_000, maker: Number(pair.makerFeeBps) / 10_000,
     percentage: true, tierBased: true, feeSide: 'quote',
     precision: {
@@ -244,13 +258,13 @@ export function tickerOf(
 }
 
 export const metadataTicker = (metadata: Output<'GetMarketMetadata'>, book: Output<'GetOrderbook'>): Ticker => tickerOf(
-  metadata.symbol, book.timestamp, numberOf(metadata.lastPrice), numberOf(metadata.priceChangePercent24h),
+  unifiedSymbol(metadata.symbol), book.timestamp, numberOf(metadata.lastPrice), numberOf(metadata.priceChangePercent24h),
   numberOf(metadata.quoteVolume24h), metadata, book,
   { high: numberOf(metadata.high24h), low: numberOf(metadata.low24h), volume: numberOf(metadata.volume24h) },
 )
 
 export const screenerTicker = (item: Output<'GetScreener'>['items'][number]): Ticker => tickerOf(
-  item.symbol, item.lastPriceTimestamp === null ? undefined : Number(item.lastPriceTimestamp), numberOf(item.lastPrice),
+  unifiedSymbol(item.symbol), item.lastPriceTimestamp === null ? undefined : Number(item.lastPriceTimestamp), numberOf(item.lastPrice),
   numberOf(item.priceChangePercent24h), numberOf(item.quoteVolume24h), item,
 )
 
@@ -278,7 +292,9 @@ export function ownTradeOf(trade: OwnTrade, symbol: string): Trade {
   return { ...tradeOf(trade, symbol), order: trade.orderId, side: lower(trade.side), takerOrMaker: trade.role, fee, fees: [fee] }
 }
 
-type Terms = Pick<Input<'CreateOrder'>, 'clientOrderId' | 'orderType' | 'side' | 'price' | 'quantity' | 'timeInForce' | 'postOnly'>
+type Terms = Pick<
+  Input<'CreateOrder'>, 'clientOrderId' | 'orderType' | 'side' | 'price' | 'quantity' | 'timeInForce' | 'postOnly' | 'reduceOnly'
+>
 
 /** What an order has however it is known. */
 function termsOf(terms: Terms, filledText: string, averageText: string | undefined) {
@@ -286,17 +302,18 @@ function termsOf(terms: Terms, filledText: string, averageText: string | undefin
   const postOnly = terms.postOnly === true
   return {
     clientOrderId: terms.clientOrderId, type: lower(terms.orderType), side: lower(terms.side), price: numberOf(terms.price),
-    amount: Number(terms.quantity), timeInForce: postOnly ? 'PO' : terms.timeInForce, postOnly, reduceOnly: false, filled, average,
+    amount: Number(terms.quantity), timeInForce: postOnly ? 'PO' : terms.timeInForce, postOnly, reduceOnly: terms.reduceOnly === true,
+    filled, average,
     cost: average === undefined ? 0 : filled * average, triggerPrice: undefined, stopPrice: undefined, lastTradeTimestamp: undefined,
     trades: [] as Trade[],
   } as const
 }
 
 export function orderOf(order: OrderRow): UnifiedOrder {
-  const fee = { cost: Number(order.fee), currency: order.symbol.split('/')[1]! }
+  const fee = { cost: Number(order.fee), currency: quoteOf(order.symbol) }
   return {
     id: order.orderId, ...termsOf(order, order.filledQuantity, order.averageFillPrice), ...momentOf(order.createdAt),
-    lastUpdateTimestamp: Date.parse(order.updatedAt), symbol: order.symbol, status: STATUS[order.status],
+    lastUpdateTimestamp: Date.parse(order.updatedAt), symbol: unifiedSymbol(order.symbol), status: STATUS[order.status],
     remaining: Number(order.remainingQuantity), fee, fees: [fee], info: order,
   }
 }
@@ -307,7 +324,7 @@ type Placed = Pick<Output<'CreateOrder'>, 'orderId' | 'engineTime' | 'matchResul
 export const arrivalTrades = ({ orderId, engineTime, matchResult }: Placed, side: Trade['side'], symbol: string): Trade[] =>
   (matchResult.fills ?? []).map((fill) => {
     const [price, amount] = [Number(fill.price), Number(fill.quantity)]
-    const fee = { cost: Number(fill.fee), currency: symbol.split('/')[1]! }
+    const fee = { cost: Number(fill.fee), currency: quoteOf(symbol) }
     return {
       id: fill.tradeId, symbol, ...momentOf(engineTime), order: orderId, type: undefined, side, takerOrMaker: 'taker', price, amount,
       cost: price * amount, fee, fees: [fee], info: fill,
@@ -319,7 +336,7 @@ export function placedOf(answer: Output<'CreateOrder'>, asked: Input<'CreateOrde
   const { matchResult: { totalFilled, averageFillPrice, status, remainingQuantity, totalFilledQuote, totalFee } } = answer
   const { timestamp, datetime } = momentOf(answer.engineTime)
   const terms = termsOf(asked, totalFilled, averageFillPrice)
-  const fee = totalFee === undefined ? undefined : { cost: Number(totalFee), currency: symbol.split('/')[1]! }
+  const fee = totalFee === undefined ? undefined : { cost: Number(totalFee), currency: quoteOf(symbol) }
   return {
     id: answer.orderId, ...terms, timestamp, datetime, lastUpdateTimestamp: timestamp, symbol, status: STATUS[status],
     remaining: Number(remainingQuantity), cost: numberOf(totalFilledQuote) ?? terms.cost, trades: arrivalTrades(answer, terms.side, symbol),
