@@ -18,16 +18,21 @@ import {
   decode, defineLayout, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, wordsOf, type Decoded, type Fields, type FieldType, type Layout,
 } from '../../core/layout/table.ts'
 import { createPrng } from '../../core/lib/prng.ts'
+import {
+  MARGIN_ANSWERS, MARGIN_COMMANDS, MARGIN_EVENT_TYPES, MARGIN_EVENTS, MARGIN_RECORDS, MARGIN_REFUSALS, MARGIN_REFUSED, MARGIN_TYPES,
+} from '../support/margin_records.ts'
 
 const SEED = Number(process.env['SEED'] ?? 4)
 t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/unit/layout.test.ts`)
 
 /** Word offset, name and type of every field of every record. */
 const RECORDS: Record<string, string[]> = {
+  ...MARGIN_RECORDS,
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
     '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32 15:targetLength:i32',
-    '16:priceUnits:f64 18:lotsUnits:f64 20:priceScale:i32 21:lotsScale:i32',
+    '16:priceUnits:f64 18:lotsUnits:f64 20:priceScale:i32 21:lotsScale:i32 22:collateral:i64 24:namedSequence:f64',
+    '26:marginAccount:i32 27:bucket:i32 28:leverage:i32 29:keyLow:i32 30:keyHigh:i32 31:position:i32',
     '32:key:bytes16 36:payload:bytes16 40:label:bytes40 50:former:bytes16 54:target:bytes40',
   ],
   cancel_all: [
@@ -106,6 +111,8 @@ const RECORDS: Record<string, string[]> = {
   enter_order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
     '8:slippageBps:i32 9:origin:i32 10:expiresAt:f64 12:createdSequence:f64 14:options:u32 15:account:i32',
+    '16:unused:bytes16 20:unused2:f64 22:collateral:i64 24:namedSequence:f64 26:marginAccount:i32 27:bucket:i32 28:leverage:i32',
+    '29:keyLow:i32 30:keyHigh:i32 31:position:i32',
   ],
   genesis: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:length:i32'],
   result: [
@@ -152,8 +159,11 @@ const COMMANDS: Record<number, string> = {
   23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders', 27: 'continue_cancel',
   28: 'enter_order',
   40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
+  ...MARGIN_COMMANDS,
 }
-const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade' }
+const EVENTS: Record<number, string> = {
+  1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade', ...MARGIN_EVENTS,
+}
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
   MIXED_CREDENTIALS: 114, NONCE_INVALID: 115, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117,
@@ -171,6 +181,7 @@ const REFUSAL_NUMBERS: Record<string, number> = {
   ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501, ORDER_NOT_FOUND: 502, NOT_FOUND: 600,
   ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
   VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, HISTORY_UNAVAILABLE: 905, DISK_FULL: 906, INVALID_COMMAND: 998, INTERNAL: 999,
+  ...MARGIN_REFUSALS,
 }
 
 /** Every layout once, by name. */
@@ -212,13 +223,13 @@ const ANSWERS: Record<string, string> = {
   SET_ORIGIN: 'application:detail origins:detail2', SET_SERVER_KEY: 'application:detail oldKeyUntil:expiresAt',
   LIST_ASSET: 'asset:detail', LIST_PAIR: 'pair:pair listed:detail', SET_PAIR_TERMS: 'pair:pair listed:detail',
   RAISE_LIMIT: 'limit:detail before:detail2',
-  SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set,
+  SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set, ...MARGIN_ANSWERS,
 }
 const short = 'lacking:detail pair:pair asset:detail2 required:hold available:filledQuote limit:lots ofFamily:trades'
 const REFUSED: Record<string, string> = {
   PLACE_ORDER: short, REPLACE_ORDER: short, TRANSFER: short,
   ENTER_ORDER: 'pair:pair flags:flags price:price lots:lots', MINT: ANSWERS['MINT']!,
-  LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail',
+  LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail', ...MARGIN_REFUSED,
 }
 
 t.test('answers stand in the words they stood in', async (t) => {
@@ -243,19 +254,20 @@ t.test('numbers mean what they meant', async (t) => {
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
     CANCEL_ACCOUNT_ORDERS: 26, CONTINUE_CANCEL: 27, ENTER_ORDER: 28, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
-    LIMITS_IN_FORCE: 44,
+    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
-  t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6 })
+  t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6, ...MARGIN_EVENT_TYPES })
   t.same(Status, {
     SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,
   })
   t.same(Reason, {
     NONE: 0, SELF_TRADE_PREVENTION: 1, USER_CANCELLED: 2, REPLACED: 3, EXPIRED: 4, SLIPPAGE_LIMIT: 5, INSUFFICIENT_DEPTH: 6,
-    IOC_REMAINDER: 7, REDUCE_ONLY: 8, LIQUIDATION: 9, DELEGATION_REVOKED: 10, PAIR_HALTED: 11,
+    IOC_REMAINDER: 7, REDUCE_ONLY: 8, LIQUIDATION: 9, DELEGATION_REVOKED: 10, PAIR_HALTED: 11, INSUFFICIENT_MARGIN: 12,
   })
   t.same(Flag, {
-    SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, RESTING: 16_384,
+    SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, MARGIN: 512, REDUCE_ONLY: 1024,
+    CROSS: 2048, CLOSE: 4096, RESTING: 16_384,
     REPEATED: 32_768, MASTER_FUNDED: 65_536, BY_AGENT: 131_072, BY_OPERATOR: 1_048_576,
   })
   t.same(Option, {
@@ -266,7 +278,7 @@ t.test('numbers mean what they meant', async (t) => {
   for (const [name, origin] of Object.entries(Origin)) {
     t.same([ORIGIN_NAMES[origin], originOf(originFlags(origin) | ~ORIGIN_MASK)], [name, origin])
   }
-  t.same([FLAG_ORDER_MASK, OPTION_MASK, CLIENT_ORDER_ID_SHIFT, CLIENT_ORDER_ID_BYTES], [0x101ff, 0xc3e00, 24, 40])
+  t.same([FLAG_ORDER_MASK, OPTION_MASK, CLIENT_ORDER_ID_SHIFT, CLIENT_ORDER_ID_BYTES], [0x11fff, 0xc3e00, 24, 40])
   t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)
 })
 
