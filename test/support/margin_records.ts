@@ -74,7 +74,8 @@ export const MARGIN_RECORDS: Record<string, string[]> = {
 /** Word of a RESULT and what it is there, of answers besides the head. */
 export const MARGIN_ANSWERS: Record<string, string> = {
   MOVE_COLLATERAL:
-    'marginAccount:detail bucket:detail2 createdSequence:originalSequence flags:flags deposited:filledQuote allocated:hold moveSequence:orderSequence',
+    'marginAccount:detail bucket:detail2 createdSequence:originalSequence flags:flags deposited:filledQuote allocated:hold ' +
+    'moveSequence:orderSequence',
   OPEN_MARGIN_ACCOUNT:
     'marginAccount:detail createdSequence:originalSequence',
   CLOSE_MARGIN_ACCOUNT:
