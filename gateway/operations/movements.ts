@@ -5,12 +5,13 @@
  */
 import Type, { type Static } from 'typebox'
 import { Entry, ENTRY_NAMES, Reference, Transaction, TRANSACTION_NAMES, type HistoryMovement } from '../../core/history/answer/queries.ts'
-import { movementId, orderId, tradeId } from '../../core/layout/ids.ts'
+import { movementId, orderId, positionId, riskBucketId, tradeId } from '../../core/layout/ids.ts'
 import type { Gateway } from '../context.ts'
 import { amountText } from './amounts.ts'
 import { TimeRange, UNKNOWN } from './history_filters.ts'
 import { listHistory } from './history_listing.ts'
 import { ListingOutput, ListingQuery } from './listing.ts'
+import { marginAccountName } from './order_record.ts'
 import { Decimal, Nullable, operation, rfc3339, Uuid } from './operation.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
@@ -46,7 +47,14 @@ export const MovementRecord = record('Movement', 'One change of one balance.', T
   balanceAfter: field(Decimal, 'Available balance after the movement.'),
   lockedAfter: field(Decimal, 'Locked balance after the movement.'),
   /** Id of the order or the trade; of a transfer that of its first movement, which both movements name; `null` when it came otherwise. */
-  referenceId: field(Nullable(Uuid), 'Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise.'),
+  referenceId: field(
+    Nullable(Uuid),
+    'What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it came otherwise.',
+  ),
+  marginAccountId: Type.Optional(field(
+    Uuid, 'Margin account whose collateral changed: balances are what it has free and in risk buckets. Absent: a wallet balance.',
+  )),
+  riskBucketId: Type.Optional(field(Uuid, 'Risk bucket of the margin account that it concerns.')),
   /** Transaction on the chain, of deposits and withdrawals. */
   txHash: Type.Optional(field(Type.String(), 'Transaction on the chain; null or absent when there is none.')),
   createdAt: fields.createdAt,
@@ -54,6 +62,8 @@ export const MovementRecord = record('Movement', 'One change of one balance.', T
 export type MovementRecord = Static<typeof MovementRecord>
 
 function referenceOf({ reference, referenceSequence, referenceSlot }: HistoryMovement): string | null {
+  if (reference === Reference.POSITION) return positionId(referenceSequence, referenceSlot)
+  if (reference === Reference.RISK_BUCKET) return riskBucketId(referenceSequence, referenceSlot)
   if (reference === Reference.ORDER) return orderId(referenceSequence, referenceSlot)
   if (reference === Reference.TRANSFER) return movementId(referenceSequence, referenceSlot)
   return reference === Reference.TRADE ? tradeId(referenceSequence, referenceSlot) : null
@@ -72,8 +82,16 @@ export function movementRecord(gateway: Gateway, movement: HistoryMovement): Mov
     balanceAfter: amountText(asset, movement.available),
     lockedAfter: amountText(asset, movement.locked),
     referenceId: referenceOf(movement),
+    ...marginOf(movement),
     createdAt: rfc3339(movement.time),
   }
+}
+
+function marginOf({ account, margin }: HistoryMovement): Pick<MovementRecord, 'marginAccountId' | 'riskBucketId'> {
+  if (margin === undefined) return {}
+  const { bucket } = margin
+  const marginAccountId = marginAccountName(account, margin.account)
+  return bucket === null ? { marginAccountId } : { marginAccountId, riskBucketId: riskBucketId(bucket.sequence, bucket.row) }
 }
 
 export const ListMovements = operation({
@@ -81,7 +99,8 @@ export const ListMovements = operation({
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Movements of balances',
   description: 'Every change of a balance of the caller with the balance after it, newest first: credits, trades, fees, and what orders '
-    + `lock and free. ${PAGES}`,
+    + 'lock and free; and of the collateral of its margin accounts: transfers, what risk buckets take and give back, profit, funding and '
+    + `fees of positions. ${PAGES}`,
   answer: 'A page of movements.',
   refusals: HISTORY,
   query: Type.Object({

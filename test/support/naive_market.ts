@@ -5,7 +5,7 @@
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import type {
-  CandlesAsk, HistoryCandle, HistoryTrade, Interval, MarketDay, MarketStats, MarketWindow, Screener, ScreenerAsk,
+  CandlesAsk, HistoryCandle, HistoryTrade, Interval, MarketDay, MarketStats, MarketWindow, OpenInterest, Screener, ScreenerAsk,
 } from '../../core/history/answer/queries.ts'
 
 const MINUTE = 60_000
@@ -90,10 +90,14 @@ export function naiveStats(trades: readonly HistoryTrade[], pair: number, now: n
   }
 }
 
+/** Of a perpetual without a price. */
+const NO_INTEREST: OpenInterest = { '1h': null, '24h': null, '7d': null, days: Array<null>(7).fill(null) }
+
 export function naiveScreener(trades: readonly HistoryTrade[], genesis: Genesis, ask: ScreenerAsk): Screener {
   const rows = genesis.pairs
     .filter(({ marketType }) => ask.marketType === undefined || marketType === ask.marketType)
-    .map(({ index }) => ({ pair: index, stats: naiveStats(trades, index, ask.now) }))
+    .map(({ index, perp }): Screener['rows'][number] => (
+      { pair: index, stats: naiveStats(trades, index, ask.now), openInterest: perp === null ? null : NO_INTEREST }))
   const volume = ({ pair, stats }: Screener['rows'][number]): bigint =>
     stats === null ? -1n : stats.windows['24h'].quote * 10n ** BigInt(20 - genesis.assets[genesis.pairs[pair]!.quote]!.scale)
   const symbol = ({ pair }: Screener['rows'][number]): string => genesis.pairs[pair]!.symbol

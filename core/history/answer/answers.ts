@@ -9,6 +9,7 @@ import { createApplicationStats } from './application_stats.ts'
 import { listCandles } from './candle_answers.ts'
 import { buys, isTrade, POSTING, takes } from '../store/layout.ts'
 import { createMarginReader } from './margin_answers.ts'
+import { createMarginValueReader } from './margin_value.ts'
 import { createMarketReader } from './market_answers.ts'
 import { applicationMovementTrail, movementTrail } from './movement_answers.ts'
 import { applicationOrderTrail, findOrder, orderTrail } from './order_answers.ts'
@@ -46,12 +47,15 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const candles = createPageReader(store, 'candle_page')
   const hours = createHourReader(store, genesis)
   const prices = createPageReader(store, 'price_hour_page')
-  const portfolio = createPortfolioReader(hours, prices, genesis)
-  const market = createMarketReader(genesis, candles, trades)
+  const marks = createPageReader(store, 'mark_page')
+  const marginValues = createMarginValueReader(store, genesis, marks)
+  const portfolio = createPortfolioReader(hours, prices, marginValues, genesis)
+  const market = createMarketReader(genesis, candles, trades, marks)
   const isPerp = (pair: number): boolean => genesis.pairs[pair]!.perp !== null
   const margin = createMarginReader(store, isPerp)
   const readers = [
-    orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades, ...margin.readers,
+    orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades, marks, marginValues,
+    ...margin.readers,
   ]
   return {
     *order(ask) {

@@ -152,23 +152,13 @@ export interface LiquidationsAsk extends Walk {
   unresolved?: boolean
 }
 
-/** Prices, funding and open interest of a perpetual. */
-export interface MarketPerp {
-  /** Ticks. */
-  index: number
-  mark: number
-  /** 10^-8: what would be paid if the interval ended now. */
-  predictedRate: number
-  /** Unix ms; 0: not known. */
-  nextFundingAt: number
-  /** Of the interval that was paid last; `null`: none was. */
-  lastFunding: { rate: number; time: number } | null
-  /** Lots of all longs, which are those of all shorts. */
-  openLots: number
-  /** Mean of one sample of lots x mark per minute of UTC that is over, atoms; `null`: fewer than 95 % of the minutes have one. */
-  openInterest: Record<'1h' | '24h' | '7d', bigint | null>
-  /** The same of the seven days of UTC up to today, oldest first. */
-  openInterestDays: (bigint | null)[]
+/**
+ * Gross notional of a perpetual's open positions, lots of all longs x mark, in the mean: of one sample a minute of UTC that is over, in
+ * atoms, rounded toward zero; `null`: fewer than 95 % of the minutes have one.
+ */
+export interface OpenInterest extends Record<'1h' | '24h' | '7d', bigint | null> {
+  /** Of the seven days of UTC up to today, oldest first. */
+  days: (bigint | null)[]
 }
 
 export interface MarginQueries {

@@ -11,7 +11,10 @@ import { startAt } from './candle_answers.ts'
 import { NOTHING, turnoverAt, type Turnover } from '../project/candles.ts'
 import { CANDLE, candleOwner, Resolution, RESOLUTION_MS } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
-import { WINDOWS, type MarketDay, type MarketStats, type MarketWindow, type Screener, type ScreenerAsk } from './queries.ts'
+import { openInterestOf } from './open_interest.ts'
+import {
+  WINDOWS, type MarketDay, type MarketStats, type MarketWindow, type OpenInterest, type Screener, type ScreenerAsk,
+} from './queries.ts'
 
 const { at: C } = CANDLE
 const { at: F } = FILL
@@ -33,8 +36,10 @@ interface Known {
   readonly stats: MarketStats
 }
 
-/** `candles` reads the candles of all pairs, `trades` the trades of each. */
-export function createMarketReader(genesis: Genesis, candles: PageReader, trades: readonly PageReader[]): MarketReader {
+/** `candles` reads the candles of all pairs, `trades` the trades of each, `marks` the minutes of all perpetuals. */
+export function createMarketReader(
+  genesis: Genesis, candles: PageReader, trades: readonly PageReader[], marks: PageReader,
+): MarketReader {
   const known = new Map<number, Known>()
 
   const statsOf = (pair: number, now: number): MarketStats | null => {
@@ -67,7 +72,8 @@ export function createMarketReader(genesis: Genesis, candles: PageReader, trades
     const { pairs } = genesis
     const asked = pairs.filter(({ marketType: type }) => marketType === undefined || type === marketType).map(({ index }) => index)
     const stats = yield* statsOfEach(asked, now)
-    const rows: Screener['rows'] = asked.map((pair, i) => ({ pair, stats: stats[i]! }))
+    const interest = (pair: number): OpenInterest | null => (pairs[pair]!.perp === null ? null : openInterestOf(marks, genesis, pair, now))
+    const rows: Screener['rows'] = asked.map((pair, i) => ({ pair, stats: stats[i]!, openInterest: interest(pair) }))
     const volumes = new Map(rows.map(({ pair, stats }) => [pair, volumeOf(genesis, pairs[pair]!, stats)]))
     rows.sort((a, b) => compare(volumes.get(b.pair)!, volumes.get(a.pair)!) || compare(pairs[a.pair]!.symbol, pairs[b.pair]!.symbol))
     return { rows: rows.slice(skip, skip + limit), total: rows.length }

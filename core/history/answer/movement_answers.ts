@@ -3,7 +3,7 @@ import type { Genesis } from '../../state/genesis.ts'
 import { buys, Flow, isFill, POSTING, POSTING_REFERENCE, Posting, rests, shapeOf } from '../store/layout.ts'
 import { isOfMargin } from '../store/margin_shapes.ts'
 import {
-  assetOf, BASE_LEG, countRows, entryOf, findsNothing, isFiltered, passingRows, QUOTE_LEG, rowsOf, transactionOf,
+  assetOf, BASE_LEG, countRows, entryOf, findsNothing, isFiltered, passingRows, placeOf, QUOTE_LEG, rowsOf, transactionOf,
 } from '../store/movement_shapes.ts'
 import type { PageReader } from '../store/page_reader.ts'
 import { Reference, Transaction, type ApplicationMovementsAsk, type HistoryMovement, type MovementsAsk } from './queries.ts'
@@ -35,7 +35,9 @@ export function movementTrail(reader: PageReader, genesis: Genesis, ask: Movemen
     ...descend(reader, account, findsNothing(ask) ? 0 : start(reader, account, bounds, P.sequence, P.time)),
     isOver: (at) => f64[(at + P.time) >>> 1]! < bounds.from,
     rows: (at) => (isAny ? rowsOf(shapeAt(reader.views, at)) : passingRows(shapeAt(reader.views, at), genesis, ask)),
-    position: (at, row) => ({ sequence: f64[(at + P.sequence) >>> 1]!, index: i32[at + P.number]! + row }),
+    position: (at, row) => ({
+      sequence: f64[(at + P.sequence) >>> 1]!, index: i32[at + P.number]! + placeOf(shapeAt(reader.views, at), row),
+    }),
     build: (at, row) => movementAt(reader, genesis, account, at, row),
     loads: () => reader.loads,
   }
@@ -71,7 +73,8 @@ export function applicationMovementTrail(
     isOver: () => false,
     rows: (at) => passingRows(i32[at + REF.shape]!, genesis, ask),
     position: (at, row) => ({
-      sequence: f64[(at + REF.sequence) >>> 1]!, index: postings.views.i32[posting(at) + P.number]! + row,
+      sequence: f64[(at + REF.sequence) >>> 1]!,
+      index: postings.views.i32[posting(at) + P.number]! + placeOf(i32[at + REF.shape]!, row),
     }),
     build: (at, row) => movementAt(postings, genesis, i32[at + REF.account]!, posting(at), row),
     loads: () => references.loads + postings.loads,
@@ -86,7 +89,7 @@ function movementAt(reader: PageReader, genesis: Genesis, account: number, at: n
   const movement: HistoryMovement = {
     account,
     sequence,
-    index: i32[at + P.number]! + row,
+    index: i32[at + P.number]! + placeOf(shape, row),
     time: f64[(at + P.time) >>> 1]!,
     asset: assetOf(shape, row, genesis),
     entry: entryOf(shape, row),

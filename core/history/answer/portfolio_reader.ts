@@ -8,6 +8,7 @@ import { PRICE_HOUR } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
 import { pricingPairs, valueAt } from '../project/portfolio.ts'
 import type { HourReader } from './hour_reader.ts'
+import type { MarginValueReader } from './margin_value.ts'
 import type { Period, Portfolio } from './queries.ts'
 
 const { at: PRICE } = PRICE_HOUR
@@ -21,8 +22,10 @@ const SLICE = 16
 export type PortfolioReader = (account: number, period: Period, now: number) => Generator<undefined, Portfolio>
 
 /** `prices`: price_hour_page. */
-export function createPortfolioReader(hours: HourReader, prices: PageReader, genesis: Genesis): PortfolioReader {
+export function createPortfolioReader(hours: HourReader, prices: PageReader, margin: MarginValueReader, genesis: Genesis): PortfolioReader {
   const reference = genesis.feeTiers.asset
+  /** What perpetuals are paid in; -1: there are none. */
+  const collateral = genesis.pairs.find(({ perp }) => perp !== null)?.quote ?? -1
   /** Last price of a pair before `hour`, ticks; 0: it had none. */
   const priceOf = (pair: number, hour: number): number => {
     const { f64, i32 } = prices.views
@@ -31,12 +34,13 @@ export function createPortfolioReader(hours: HourReader, prices: PageReader, gen
   }
 
   /** Value of an account in the reference asset at the beginning of `hour`. */
-  const equityOf = (state: BigInt64Array, hour: number): bigint | null => {
+  const equityOf = (state: BigInt64Array, account: number, hour: number): bigint | null => {
     const pricing = pricingPairs(genesis)
-    let equity: bigint | null = 0n
+    const onMargin = collateral < 0 ? 0n : margin.before(account, hour)
+    let equity: bigint | null = onMargin === null ? null : 0n
     for (const { index } of genesis.assets) {
       const at = holdingAt(0, index)
-      const total = state[at + HOLDING.AVAILABLE]! + state[at + HOLDING.LOCKED]!
+      const total = state[at + HOLDING.AVAILABLE]! + state[at + HOLDING.LOCKED]! + (index === collateral ? (onMargin ?? 0n) : 0n)
       if (total === 0n || equity === null) continue
       const pair = pricing[index]!
       const ticks = index === reference || pair < 0 ? 0 : priceOf(pair, hour)
@@ -55,11 +59,11 @@ export function createPortfolioReader(hours: HourReader, prices: PageReader, gen
     for (let hour = end - Math.floor((end - begin) / step) * step; hour <= end; hour += step) {
       // On the hour itself its point is the one of now.
       const state = hour * HOUR_MS === now ? null : hours.before(account, hour)
-      if (state !== null) points.push({ time: hour * HOUR_MS, equity: equityOf(state, hour) })
+      if (state !== null) points.push({ time: hour * HOUR_MS, equity: equityOf(state, account, hour) })
       if (points.length % SLICE === SLICE - 1) yield
     }
     const state = hours.before(account, end + 1)
-    points.push({ time: now, equity: state === null ? 0n : equityOf(state, end + 1) })
+    points.push({ time: now, equity: state === null ? 0n : equityOf(state, account, end + 1) })
     const then = period === 'all' ? null : hours.before(account, end - HOURS[period])
     const tally = (at: BigInt64Array | null, word: number): bigint => (at === null ? 0n : wideAt(at, word))
     const since = (word: number): bigint => tally(state, word) - tally(then, word)

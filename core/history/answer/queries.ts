@@ -7,13 +7,13 @@
  */
 import type { OrderView } from '../../view/accounts.ts'
 import type { Listing, OrdersAsk, Position, Walk } from '../../view/listing.ts'
-import type { HistoryOrderMargin, MarginQueries, Named } from './margin_queries.ts'
+import type { HistoryOrderMargin, MarginQueries, Named, OpenInterest } from './margin_queries.ts'
 
 export { Entry, ENTRY_NAMES, Transaction, TRANSACTION_NAMES, Reference } from '../store/movement_kinds.ts'
 export type { Listing, OrdersAsk, Position, Walk }
 export type {
   FundingPaymentsAsk, FundingRatesAsk, HistoryBucket, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryOrderMargin,
-  HistoryPosition, LiquidationsAsk, MarketPerp, Named, PositionsAsk,
+  HistoryPosition, LiquidationsAsk, Named, OpenInterest, PositionsAsk,
 } from './margin_queries.ts'
 
 /** An order of any age. Until it ends `outcome` is SUBMITTED or PARTIALLY_FILLED. */
@@ -245,7 +245,12 @@ export interface ScreenerAsk {
  * come last; equal ones by symbol.
  */
 export interface Screener {
-  rows: { pair: number; stats: MarketStats | null }[]
+  rows: {
+    pair: number
+    stats: MarketStats | null
+    /** `null`: it is a spot pair. */
+    openInterest: OpenInterest | null
+  }[]
   /** Pairs of that market type. */
   total: number
 }

@@ -23,7 +23,7 @@ const PAGES = 256
 export interface MarksModel {
   /** MARK. */
   marked(events: Views, base: number): void
-  /** Lots of all longs of a pair changed by `lots`, at `time`, Unix ms. */
+  /** A position of a pair changed at `time`, Unix ms, and with it the lots of all longs by `lots`. */
   opened(pair: number, lots: number, time: number): void
   flush(): void
 }
@@ -54,7 +54,7 @@ class Marks implements MarksModel {
   }
 
   opened(pair: number, lots: number, time: number): void {
-    if (lots === 0 || this.#pages.count(pair) === 0) return
+    if (this.#pages.count(pair) === 0) return
     const at = this.#minute(pair, time)
     this.#pages.views.f64[(at + M.openLots) >>> 1]! += lots
   }

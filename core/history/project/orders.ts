@@ -7,7 +7,7 @@
  */
 import { ORDER_ANSWER } from '../../layout/answers.ts'
 import { Flag, FLAG_ORDER_MASK, ORIGIN_MASK, CLIENT_ORDER_ID_SHIFT } from '../../layout/command.ts'
-import { FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../../layout/event.ts'
+import { FILL, LABEL, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, Status } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
 import { CLIENT_ORDER_ID_WORDS } from '../../state/columns.ts'
 import type { Tables } from '../store/heads.ts'
@@ -20,6 +20,7 @@ const { at: REF } = ORDER_REFERENCE
 const { at: RES } = RESULT
 const { at: FIL } = FILL
 const { at: END } = ORDER_ENDED
+const { at: SIZE } = ORDER_RESIZED
 /** What stays of the flags: the order's own, its origin and the length of its client order id. */
 const KEPT = FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << CLIENT_ORDER_ID_SHIFT)
 const FILLED = outcomeOf(Status.FILLED, Reason.NONE)
@@ -36,6 +37,8 @@ export interface OrdersModel {
   /** FILL: the resting side. The incoming side is in its RESULT. */
   filled(events: Views, base: number): void
   ended(events: Views, base: number): void
+  /** ORDER_RESIZED. */
+  resized(events: Views, base: number): void
   /** RESULT of CANCEL_ORDER. */
   cancelled(events: Views, base: number): void
   flush(): void
@@ -113,6 +116,15 @@ class Orders implements OrdersModel {
     f64[(at + O.updatedAt) >>> 1] = events.f64[(base + END.time) >>> 1]!
     i32[at + O.flags]! |= events.i32[base + END.flags]! & Flag.BY_OPERATOR
     this.#become(at, events.i32[base + END.outcome]!, events.i32[base + END.account]!)
+  }
+
+  resized(events: Views, base: number): void {
+    const sequence = events.f64[(base + SIZE.orderSequence) >>> 1]!
+    const at = this.#change(events.i32[base + SIZE.account]!, events.i32[base + SIZE.slot]!, sequence)
+    const { i32, f64 } = this.#pages.views
+    f64[(at + O.updatedAt) >>> 1] = events.f64[(base + SIZE.time) >>> 1]!
+    i32[at + O.lots] = events.i32[base + SIZE.lots]!
+    i32[at + O.remaining] = events.i32[base + SIZE.remaining]!
   }
 
   cancelled(events: Views, base: number): void {

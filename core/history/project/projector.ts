@@ -60,8 +60,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     movements.filled(events, base)
     applications.filled(events, base)
     orders.filled(events, base)
-    traded.add(i32[base + FILL.at.takerAccount]!)
-    traded.add(i32[base + FILL.at.makerAccount]!)
+    traded.add(i32[base + FILL.at.takerAccount]!).add(i32[base + FILL.at.makerAccount]!)
   }
   const result = (events: Views, base: number): void => {
     const { i32 } = events
@@ -79,8 +78,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     } else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!)
   }
   const one = (events: Views, base: number): void => {
-    const type = eventTypeOf(events.i32[base]!)
-    switch (type) {
+    switch (eventTypeOf(events.i32[base]!)) {
       case EventType.RESULT:
         return result(events, base)
       case EventType.FILL:
@@ -88,12 +86,14 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
       case EventType.ORDER_ENDED:
         orders.ended(events, base)
         return movements.ended(events, base)
+      case EventType.ORDER_RESIZED:
+        return orders.resized(events, base)
       case EventType.LABEL:
         return orders.label(events, base)
       case EventType.CREDIT:
         return movements.credited(events, base)
       default:
-        return margin.take(type, events, base)
+        return margin.take(eventTypeOf(events.i32[base]!), events, base)
     }
   }
   return {

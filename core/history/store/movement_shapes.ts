@@ -26,6 +26,8 @@ export function rowsOf(shape: number): number {
 
 const COUNTS = [0, 1, 1, 2, 1, 2, 2, 3]
 export const countRows = (shape: number): number => COUNTS[rowsOf(shape)]!
+/** How many movements of the posting come before this row. */
+export const placeOf = (shape: number, row: number): number => COUNTS[rowsOf(shape) & ((1 << row) - 1)]!
 
 export function assetOf(shape: number, row: number, { pairs }: Genesis): number {
   if (!isFill(kindOf(shape))) return subjectOf(shape)

@@ -1073,7 +1073,8 @@ class _ListApplicationMovementsResponseMovementsItem(TypedDict):
     lockedAfter: str
     """Locked balance after the movement."""
     referenceId: str | None
-    """Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise."""
+    """What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it
+    came otherwise."""
     createdAt: str
     """When it was made."""
     userId: str
@@ -1081,6 +1082,11 @@ class _ListApplicationMovementsResponseMovementsItem(TypedDict):
 
 
 class ListApplicationMovementsResponseMovementsItem(_ListApplicationMovementsResponseMovementsItem, total=False):
+    marginAccountId: str
+    """Margin account whose collateral changed: balances are what it has free and in risk buckets. Absent: a wallet
+    balance."""
+    riskBucketId: str
+    """Risk bucket of the margin account that it concerns."""
     txHash: str
     """Transaction on the chain; null or absent when there is none."""
 
@@ -1599,13 +1605,19 @@ class _Movement(TypedDict):
     lockedAfter: str
     """Locked balance after the movement."""
     referenceId: str | None
-    """Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise."""
+    """What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it
+    came otherwise."""
     createdAt: str
     """When it was made."""
 
 
 class Movement(_Movement, total=False):
     """One change of one balance."""
+    marginAccountId: str
+    """Margin account whose collateral changed: balances are what it has free and in risk buckets. Absent: a wallet
+    balance."""
+    riskBucketId: str
+    """Risk bucket of the margin account that it concerns."""
     txHash: str
     """Transaction on the chain; null or absent when there is none."""
 
