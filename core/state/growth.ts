@@ -5,7 +5,7 @@
  * of the state alone: every replay grows at the same command.
  */
 import { RAISABLE } from '../layout/limits.ts'
-import { columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column } from './columns.ts'
+import { columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column, type ColumnName } from './columns.ts'
 import type { Limits } from './genesis.ts'
 import { allocateBuffers, columnBytes, columnOf } from './memory.ts'
 import { moveReceipts, RECEIPT_COLUMNS } from './receipt_growth.ts'
@@ -21,13 +21,23 @@ export interface StoredColumn {
 const usedBytes = (state: State, column: Column): number =>
   column.used < 0 || column.rows === 0 ? columnBytes(column) : (columnBytes(column) / column.rows) * state.scalars[column.used]!
 
-/** The stored columns in their fixed order. Valid while nothing is applied. */
+/** Columns of margin trading. An exchange without perpetuals never writes them, nor the scalars from the first one of it on. */
+const OF_MARGIN: readonly ColumnName[] =
+  ['perps', 'marginTotals', 'marginAccounts', 'riskBuckets', 'positions', 'orderMargins', 'rankings']
+const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
+
+/**
+ * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
+ * them, so that snapshots of exchanges from before it stay what they are.
+ */
 export function storedColumns(state: State): StoredColumn[] {
+  const trades = state.genesis.limits.perps > 0
   return columnsOf(state.genesis)
-    .filter((column) => !column.derived)
+    .filter((column) => !column.derived && (trades || !OF_MARGIN.includes(column.name)))
     .map((column) => {
       const bytes = columnOf(state.genesis, state.buffers, column.name)
-      return { name: column.name, bytes: bytes.subarray(0, usedBytes(state, column)) }
+      const used = column.name === 'scalars' && !trades ? SCALAR_BYTES_BEFORE : usedBytes(state, column)
+      return { name: column.name, bytes: bytes.subarray(0, used) }
     })
 }
 
