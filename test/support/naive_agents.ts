@@ -176,6 +176,12 @@ export function lacksToReplace(ex: Ex, agent: Agent, original: Order): number {
   return original.agent !== agent && others >= agent.maxOpenOrders ? LACKS.OPEN_ORDERS : 0
 }
 
+/** For a bucket of a perpetual, or a cross one (-1). Agents of these workloads may use every margin account. */
+export function lacksToOpenBucket(agent: Agent, pair: number): number {
+  if (!has(agent.actions, MAY.CREATE)) return LACKS.ACTION
+  return pair < 0 || agent.pairs.has(pair) ? 0 : LACKS.PAIR
+}
+
 export function lacksToCancel(agent: Agent, pair: number | null): number {
   if (!has(agent.actions, MAY.CANCEL)) return LACKS.ACTION
   return pair === null || agent.pairs.has(pair) ? 0 : LACKS.PAIR

@@ -5,7 +5,7 @@
 import { CREDIT, EventType } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
-import { owner, refuseOwner } from './naive_agents.ts'
+import { lacksToOpenBucket, owner, refuseOwner } from './naive_agents.ts'
 import { familyOf, share } from './naive_families.ts'
 import {
   bucketRequirement, bucketsOf, freeOf, fundingOf, isPerp, isStale, positionsOf, unrealizedOf, type Bucket, type MarginAccount,
@@ -194,19 +194,22 @@ export function closeMarginAccount(ex: Ex, command: Decoded): void {
   ex.result(command, { account, detail: margin.row, hold: amount })
 }
 
-/** OPEN_RISK_BUCKET: the bucket of a strategy key, made if there is none. */
+/** OPEN_RISK_BUCKET: the bucket of a strategy key, made if there is none. An agent opens what it may place orders in. */
 export function openRiskBucket(ex: Ex, command: Decoded): void {
-  const account = owner(ex, command)
-  if (account < 0) return refuseOwner(ex, command, -account)
+  const account = ex.signer(command)
+  if (account < 0) return refuseOwner(ex, command, CODE.SESSION_INVALID)
   if (ex.maintenance) return refuseOwner(ex, command, CODE.OPERATIONS_BLOCKED)
   const [row, pair] = [Number(command['marginAccount']), Number(command['pair'])]
+  if (pair >= 0 && !isPerp(ex, pair)) return refuseOwner(ex, command, CODE.NOT_FOUND)
+  const agent = ex.signingAgent(command)
+  const lacking = agent === null ? 0 : lacksToOpenBucket(agent, pair)
+  if (lacking !== 0) return void ex.result(command, { code: CODE.AGENT_NOT_ALLOWED, account, detail: lacking })
   const [keyLow, keyHigh] = [Number(command['keyLow']), Number(command['keyHigh'])]
   const strategyKey = String(command['strategyKey'])
   const keyed = !strategyKey.startsWith('00')
   if ((keyLow !== 0 || keyHigh !== 0) !== keyed) return refuseOwner(ex, command, CODE.VALIDATION_ERROR)
   const margin = marginNamed(ex, account, row, Number(command['createdSequence']))
   if (row >= 0 && margin === null) return refuseOwner(ex, command, CODE.NOT_FOUND)
-  if (pair >= 0 && !isPerp(ex, pair)) return refuseOwner(ex, command, CODE.NOT_FOUND)
   const found = margin === null ? null : findBucket(ex, margin, pair < 0, pair, keyLow, keyHigh)
   if (found !== null) {
     if (found.strategyKey !== strategyKey) return refuseOwner(ex, command, CODE.RISK_BUCKET_MISMATCH)
