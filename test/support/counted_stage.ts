@@ -36,9 +36,9 @@ export class CountedStage {
   time = 1_700_000_000_000
   readonly most = new Map<number, number>()
 
-  /** `text`: its genesis. */
-  constructor(text: string) {
-    this.quick = createBench(text)
+  /** Of a genesis, or of an exchange that was built already. */
+  constructor(of: string | Bench) {
+    this.quick = typeof of === 'string' ? createBench(of) : of
     this.state = this.quick.state
     this.counted = benchOf(this.countedState())
   }

@@ -13,12 +13,14 @@ import {
 import { Flag, Option } from '../../core/layout/flags.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Decoded } from '../../core/layout/table.ts'
+import { CLOSED_MAX, ROWS_MAX } from '../../core/liquidation/settle_pair.ts'
 import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
 import { LOOKS_MORE } from '../../core/orders/sweep.ts'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { CountedStage } from '../support/counted_stage.ts'
+import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
@@ -73,6 +75,9 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.SET_PERP]: FEW,
   [CommandType.FUND_INSURANCE]: FEW,
   [CommandType.FUNDING_STEP]: FEW,
+  // One order, as of PLACE_ORDER, on a perpetual; a part of a ranking and deleveraging are less (support/counted_liquidation.ts).
+  [CommandType.LIQUIDATION_STEP]: PATH_MAX * MARGIN_FILL,
+  [CommandType.SETTLEMENT_STEP]: ROWS_MAX * LOOK / 4 + CLOSED_MAX * MARGIN_FILL,
 }
 
 class Stage extends CountedStage {
@@ -253,7 +258,7 @@ t.test('commands of a full exchange', async (t) => {
   // Last: with it the state has another size, which whoever applies it makes.
   raised.count(CommandType.RAISE_LIMIT, { limit: 0, value: raised.state.genesis.limits.accounts + 1024 })
   raised.count(CommandType.LIMITS_IN_FORCE, {})
-  for (const [type, steps] of [...raised.most, ...countMargin()]) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
+  for (const [type, steps] of [...raised.most, ...countMargin(), ...countLiquidation()]) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
   for (const type of Object.values(CommandType)) {
     if (type === CommandType.GENESIS) continue
     const [bound, most] = [BOUNDS[type] ?? 0, stage.most.get(type) ?? 0]
