@@ -258,7 +258,8 @@ t.test('commands of a full exchange', async (t) => {
   // Last: with it the state has another size, which whoever applies it makes.
   raised.count(CommandType.RAISE_LIMIT, { limit: 0, value: raised.state.genesis.limits.accounts + 1024 })
   raised.count(CommandType.LIMITS_IN_FORCE, {})
-  for (const [type, steps] of [...raised.most, ...countMargin(), ...countLiquidation()]) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
+  const more = [...raised.most, ...countMargin(), ...countLiquidation()]
+  for (const [type, steps] of more) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
   for (const type of Object.values(CommandType)) {
     if (type === CommandType.GENESIS) continue
     const [bound, most] = [BOUNDS[type] ?? 0, stage.most.get(type) ?? 0]
