@@ -4,7 +4,7 @@
  * test/recorded/ has journals as LMDB files, written by the version they are named after, and what replaying them gave that version. They
  * are never made again: whoever changes what they replay to has changed what users can check. When commands are added, a journal that has
  * them is added too: `RECORD=NAME:VARIANT npm test -- test/property/recorded_journals.test.ts` writes one of this version
- * (VARIANT: a name of support/variants.ts, `applications`, `operator`, or `own`).
+ * (VARIANT: a name of support/variants.ts, `applications`, `operator`, `margin` or `own`).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,6 +39,7 @@ import {
 import { createBench } from '../support/naive_compare.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 import { Workload } from '../support/workload.ts'
+import { MarginWorkload } from '../support/workload_margin.ts'
 import { snapshotFiles } from '../../core/snapshot/file.ts'
 
 interface Recorded {
@@ -192,6 +193,25 @@ function makeOwnOrdersJournal(dataDir: string): void {
   }
 }
 
+/** Writes margin trading; what time does to it the sequencer writes itself. */
+function makeMarginJournal(dataDir: string): void {
+  const genesis = genesisText(VARIANTS['perps']!)
+  const matcher = startMatcher(dataDir, { genesis })
+  const checks = recordChecks(matcher.sequencer.state)
+  const workload = new MarginWorkload(11, parseGenesis(genesis))
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
+  for (let index = 0; index < 4500; index++) {
+    workload.next(command, 0)
+    matcher.clock = workload.time
+    if (recordRefusal(checks, command, 0, gatewayOfKind(command.u32[0]!)) === 0) post(matcher, command)
+    matcher.turn(true)
+    for (const lane of matcher.gateways) takeAnswers(lane)
+    for (let count = eventsRead(matcher.events); count !== 0; count = eventsRead(matcher.events)) {
+      workload.learn(viewsOf(matcher.events.copy.buffer as ArrayBuffer), count)
+    }
+  }
+}
+
 /** Ends the matcher and accepts that what came behind is lost; the sequence of the command that says so. */
 function loseTheEnd({ dataDir, database }: Matcher): number {
   const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
@@ -208,6 +228,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     else if (variant === 'operator') makeOperatorJournal(dataDir)
     else if (variant === 'massCancels') makeMassCancelsJournal(dataDir)
     else if (variant === 'own') makeOwnOrdersJournal(dataDir)
+    else if (variant === 'margin') makeMarginJournal(dataDir)
     else if (variant === 'listing') makeListingJournal(dataDir)
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))
