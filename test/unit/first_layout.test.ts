@@ -31,7 +31,9 @@ function drawn(type: number): Decoded {
 /** What nobody carried then. */
 const LATER = { former: '00'.repeat(16) }
 /** What names an order by its client order id; nothing did. */
-const NAMED = { targetLength: 0, priceUnits: 0, lotsUnits: 0, priceScale: 0, lotsScale: 0 }
+const NAMED = { targetLength: 0, priceUnits: 0, lotsUnits: 0, priceScale: 0, lotsScale: 0,
+  collateral: 0n, namedSequence: 0, marginAccount: 0, bucket: 0, leverage: 0, keyLow: 0, keyHigh: 0, position: 0,
+}
 
 /** What the fields of a record of the first layout are today. */
 function today(type: number, old: Decoded): Decoded {
@@ -52,7 +54,7 @@ function today(type: number, old: Decoded): Decoded {
 }
 
 t.test('every record of a batch of the first layout has the fields it had', async (t) => {
-  const types = Object.values(CommandType).filter((type) => type !== CommandType.GENESIS)
+  const types = Object.values(CommandType).filter((type) => type !== CommandType.GENESIS && type < CommandType.MOVE_COLLATERAL)
   const made = Array.from({ length: 600 }, () => types[random.below(types.length)]!)
   const old = viewsOf(new ArrayBuffer(made.length * RECORD_BYTES))
   const values = made.map((type, index) => {

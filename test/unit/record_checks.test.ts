@@ -28,13 +28,14 @@ const INVALID = REFUSALS.INVALID_COMMAND.number
 const OPERATOR_ONLY = REFUSALS.OPERATOR_ONLY.number
 const OWN: readonly number[] = [
   CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS,
-  CommandType.ENTER_ORDER,
-  CommandType.LIMITS_IN_FORCE,
+  CommandType.ENTER_ORDER, CommandType.LIMITS_IN_FORCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
+  CommandType.SETTLEMENT_STEP,
 ]
 const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
-  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT,
+  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
+  CommandType.FUND_INSURANCE,
 ]
 const genesis = parseGenesis(GENESIS)
 const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]
@@ -54,11 +55,11 @@ function recordOf(type: number, values: Decoded = {}, lane = 0): Views {
   return record
 }
 
-const LONG: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.TRANSFER]
+const LONG: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.TRANSFER, CommandType.MOVE_COLLATERAL]
 
 /** A record has its second slot when its flags or options say so. */
 function carried(type: number, values: Decoded): Decoded {
-  const labelled = Number(values['flags'] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
+  const labelled = Number(values['flags', CommandType.MOVE_COLLATERAL] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
   const carries = LONG.includes(type) && (labelled || (Number(values['options'] ?? 0) & Option.KEYED) !== 0)
   return carries ? { ...values, key: '00' } : values
 }
@@ -122,14 +123,29 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   'transfer.options': [[Option.NEW_LOTS, 1, 1 << 24], [0, Option.KEYED]],
   'cancel_all.afterMs': [[-3, 86_400_001], [-2, 0, 86_400_000]],
   'order.flags': [
-    [Flag.RESTING, Flag.REPEATED, Flag.BY_AGENT, Flag.BY_OPERATOR, 1 << 9, 1 << 21, 1 << 23, 41 * 2 ** 24, 255 * 2 ** 24],
+    [Flag.RESTING, Flag.REPEATED, Flag.BY_AGENT, Flag.BY_OPERATOR, 1 << 13, 1 << 21, 1 << 23, 41 * 2 ** 24, 255 * 2 ** 24],
     [0, Flag.SELL | Flag.MARKET, 40 * 2 ** 24],
   ],
   'order.options': [[1, 1 << 14, 1 << 24, -1], [0, Option.KEYED | Option.TELL_SELF_TRADE]],
+  ...Object.fromEntries(['marginAccount', 'bucket', 'leverage', 'position'].map((name) => [`order.${name}`, [[-1], [0, INT]]])),
+  ...Object.fromEntries(['marginAccount', 'bucket'].map((name) => [name, [[-2, 2 ** 30], [-1, 0, 2 ** 30 - 1]]])),
+  namedSequence: [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]],
+  move: [[-1, 6], [0, 5]],
+  'move_collateral.options': [[Option.NEW_LOTS, 1, 1 << 24], [0, Option.KEYED]],
+  source: [[-1, 4], [0, 3]],
+  force: [[-1, 2], [0, 1]],
+  observedAt: [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]],
+  'set_index_price.pair': [[-1, PAIRS], [0, PAIRS - 1]],
+  'set_index_price.price': [[-1], [0, INT]],
+  setting: [[-1, 3], [0, 2]],
+  'set_perp.pair': [[-1, PAIRS], [0, PAIRS - 1]],
+  'set_perp.value': [[-1], [0, INT]],
+  'set_perp.price': [[-1], [0, INT]],
+  'set_perp.number': [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]],
 }
 /** Fields of which the engine knows every value. */
 const FREE = ['kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional', 'faucet',
-  'minNotional', 'priceUnits', 'lotsUnits', 'targetLength',
+  'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh',
 ]
 
 t.test('what each field may be', async (t) => {
