@@ -59,7 +59,7 @@ const LONG: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_OR
 
 /** A record has its second slot when its flags or options say so. */
 function carried(type: number, values: Decoded): Decoded {
-  const labelled = Number(values['flags', CommandType.MOVE_COLLATERAL] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
+  const labelled = Number(values['flags'] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
   const carries = LONG.includes(type) && (labelled || (Number(values['options'] ?? 0) & Option.KEYED) !== 0)
   return carries ? { ...values, key: '00' } : values
 }
