@@ -5,7 +5,7 @@ import type { Pair } from '../../core/state/genesis.ts'
 import type { PositionView } from '../../core/view/margin.ts'
 import { noMarginTerms, type OrderTerms } from '../bridge/terms.ts'
 import { refusedField, type Refused } from '../refused.ts'
-import { Decimal } from './operation.ts'
+import { Amount } from './amounts.ts'
 import { noTerms, takePrice, takeQuantity } from './order_terms.ts'
 import { field, record } from './schema.ts'
 
@@ -15,9 +15,9 @@ const CloseType = record(
 )
 
 export const CloseBody = Type.Object({
-  quantity: Type.Optional(field(Decimal, 'How much of it, in units of the base token; absent: all of it.')),
+  quantity: Type.Optional(field(Amount, 'How much of it, in units of the base token; absent: all of it.')),
   closeType: Type.Optional(field(CloseType, 'MARKET (default), LIMIT or IOC.')),
-  price: Type.Optional(field(Decimal, 'Limit price; LIMIT and IOC need it, MARKET must not have it.')),
+  price: Type.Optional(field(Amount, 'Limit price; LIMIT and IOC need it, MARKET must not have it.')),
   slippageToleranceBps: Type.Optional(
     field(Type.Integer({ minimum: 0, maximum: 1000 }), 'MARKET only: how far from the best price it may trade, in basis points.'),
   ),

@@ -22,7 +22,7 @@ import { strategyKeyWords } from '../bridge/strategy_key.ts'
 import { noMarginTerms, type MarginTerms, type OrderTerms } from '../bridge/terms.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
-import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
+import { Amount, amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
 import * as sample from './example_values.ts'
 import { pairOf } from './lookup.ts'
 import {
@@ -42,13 +42,13 @@ const Preview = Type.Object({
   positionSide: Type.Optional(field(PositionSide, 'Accepted and ignored: side is authoritative.', { deprecated: true })),
   orderType: field(OrderType, 'LIMIT or MARKET.'),
   timeInForce: Type.Optional(field(TimeInForce, 'GTC (default) or IOC; LIMIT only. FOK cannot be previewed.')),
-  price: Type.Optional(field(Decimal, 'Limit price; a LIMIT order needs it, a MARKET order must not have it.')),
-  quantity: fields.quantity,
-  leverage: Type.Optional(field(Decimal, 'Needed unless reduceOnly, where it is ignored; at most two digits behind the point.')),
+  price: Type.Optional(field(Amount, 'Limit price; a LIMIT order needs it, a MARKET order must not have it.')),
+  quantity: field(Amount, 'In units of the base token; a positive multiple of lotSize.'),
+  leverage: Type.Optional(field(Amount, 'Needed unless reduceOnly, where it is ignored; at most two digits behind the point.')),
   reduceOnly: Type.Optional(field(Type.Boolean(), 'Never enlarges or turns the position.')),
   marginMode: Type.Optional(field(MarginModeName, 'ISOLATED (default) or CROSS.')),
   selectedTradingPairIds: Type.Optional(field(
-    Type.Array(Uuid, { maxItems: 256 }), 'Accepted and ignored in CROSS mode, refused in ISOLATED mode: the scope is derived.',
+    Type.Array(Uuid, { maxItems: 64 }), 'Accepted and ignored in CROSS mode, refused in ISOLATED mode: the scope is derived.',
     { deprecated: true },
   )),
   slippageToleranceBps: Type.Optional(

@@ -10,6 +10,7 @@ import { createClient, RingbookError, type Client } from '../../gateway/client/i
 import {
   historyReached, issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'
+import { openPosition } from '../support/perpetual_position.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
 t.setTimeout(120_000)
@@ -178,39 +179,10 @@ async function delegate(t: Test, baseUrl: string, client: Client, tradingPairId:
   await t.rejects(agent.GetProfile(), { status: 401, code: 'SESSION_INVALID' })
 }
 
-interface Opened {
-  readonly tradingPairId: string
-  readonly marginAccountId: string
-  readonly riskBucketId: string
-  readonly positionId: string
-  /** Who is short. */
-  readonly other: Client
-}
-
-/** A long position of `client` on BTC/USDC-PERP, at the price that the exchange gives it. */
-async function openPosition(baseUrl: string, client: Client): Promise<Opened> {
-  const { client: other } = await newTrader(baseUrl, 1)
-  const tradingPairId = await pairOf(client, 'BTC/USDC-PERP')
-  for (const each of [client, other]) {
-    const { accounts } = await each.ListMarginAccounts()
-    await each.DepositCollateral({ marginAccountId: accounts[0]!.marginAccountId, amount: '2000' })
-  }
-  const order = { tradingPairId, tradingMode: 'MARGIN', orderType: 'LIMIT', quantity: '0.01', price: '65000', leverage: '5' } as const
-  for (let asked = 0; asked < 400; asked++) {
-    const { rejectCode } = await other.SimulateParentOrderRisk({ ...order, side: 'SELL' })
-    if (rejectCode !== 'PRICE_STALE') break
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  await other.CreateOrder({ ...order, side: 'SELL' })
-  await client.CreateOrder({ ...order, side: 'BUY' })
-  const { positions } = await client.ListPositions()
-  const { marginAccountId, riskBucketId, positionId } = positions[0]!
-  return { tradingPairId, marginAccountId, riskBucketId, positionId, other }
-}
-
 /** Collateral, a position, what it risks, and its end. */
 async function tradePerpetual(t: Test, baseUrl: string, client: Client): Promise<void> {
-  const { tradingPairId, marginAccountId, riskBucketId, positionId, other } = await openPosition(baseUrl, client)
+  const { client: other } = await newTrader(baseUrl, 1)
+  const { tradingPairId, marginAccountId, riskBucketId, positionId } = await openPosition(client, other)
   t.match(await client.GetPerpConfig({ tradingPairId }), { symbol: 'BTC/USDC-PERP', maxLeverage: '50', riskTiers: [{ tierLevel: 1 }] })
   t.match(await client.ListFundingRates({ tradingPairId }), { fundingRates: [] })
   t.match(await client.GetMarginAccount({ marginAccountId }), { accountState: 'Normal', depositedCollateral: '2000' })
@@ -266,7 +238,8 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   const agentAddress = newWallet().address
   const grant = { agentAddress, allowedActions: ['CREATE_ORDER' as const], allowedTradingPairIds: [tradingPairId] }
   const agentId = (await client.UpsertDelegatedAgent(grant)).id
-  const { marginAccountId, riskBucketId, positionId, tradingPairId: perpetual } = await openPosition(exchange.baseUrl, client)
+  const { client: partner } = await newTrader(exchange.baseUrl, 1)
+  const { marginAccountId, riskBucketId, positionId, tradingPairId: perpetual } = await openPosition(client, partner)
   const sub = (await client.CreateMarginSubAccount({})).marginAccountId
   const preview = {
     tradingPairId: perpetual, side: 'BUY', orderType: 'LIMIT', quantity: '0.01', price: '60000', leverage: '5',

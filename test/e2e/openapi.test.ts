@@ -16,6 +16,7 @@ import {
 import {
   checkingFetch, createChecker, fieldsOf, findOperation, type ApiDocument, type Checker, type DocumentOperation,
 } from '../support/openapi_check.ts'
+import { openPosition } from '../support/perpetual_position.ts'
 import { pairOf, sodiumSigner } from '../support/traders.ts'
 import { wrongBodies, wrongValues } from '../support/wrong_values.ts'
 
@@ -33,7 +34,10 @@ let serverKey: string
 
 t.before(async () => {
   const directory = temporaryDirectory()
-  exchange = await startExchange(directory, ['--gateways', '2', '--enforce-rate-limits', '1', '--rate-create-per-second', '100'])
+  exchange = await startExchange(directory, [
+    '--gateways', '2', '--enforce-rate-limits', '1', '--rate-create-per-second', '100', '--rate-movement-per-minute', '100',
+    '--price-feed', '1',
+  ])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
@@ -112,6 +116,7 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await backend.GetApplicationStats({ since: '2026-01-01T00:00:00Z' })
   await raiseFamily(maker, balances[0]!.assetId)
   await delegate(maker, tradingPairId)
+  await tradePerpetual(maker, taker)
   await maker.GetFaucetInfo()
   await maker.GetTradingPair({ tradingPairId })
   await maker.GetServerTime()
@@ -152,6 +157,36 @@ async function delegate(maker: Client, tradingPairId: string): Promise<void> {
   await agent.CancelOrder({ orderId: MISSING }).catch(() => undefined)
   await agent.ListDelegatedAgents().catch(() => undefined)
   await maker.RevokeDelegatedAgent({ agentId: id })
+}
+
+async function tradePerpetual(maker: Client, taker: Client): Promise<void> {
+  const { tradingPairId, marginAccountId, riskBucketId, positionId } = await openPosition(maker, taker)
+  await maker.GetPerpConfig({ tradingPairId })
+  await maker.ListFundingRates({ tradingPairId, pageToken: '' })
+  await maker.GetMarginAccount({ marginAccountId })
+  await maker.GetMarginAccount({ marginAccountId, tradingPairId })
+  await maker.GetAvailableCollateral({ marginAccountId })
+  const order = { tradingPairId, side: 'BUY', orderType: 'LIMIT', quantity: '0.01', price: '60000', leverage: '5' } as const
+  await maker.SimulateOrderRisk({ marginAccountId, ...order })
+  await maker.SimulateParentOrderRisk({ ...order, quantity: '100', marginMode: 'CROSS', selectedTradingPairIds: [tradingPairId] })
+  await maker.SimulateRiskBucketOrderRisk({ riskBucketId, ...order })
+  await maker.ListRiskBuckets({ state: 'ACTIVE' })
+  await maker.GetRiskBucket({ riskBucketId })
+  await maker.TransferCollateralToRiskBucket({ riskBucketId, amount: '10' })
+  await maker.TransferCollateralFromRiskBucket({ riskBucketId, amount: '1' })
+  await maker.GetPosition({ positionId })
+  await maker.GetPositionRisk({ positionId })
+  await maker.AddPositionMargin({ positionId, amount: '5', idempotencyKey: 'add' })
+  await maker.ReducePositionMargin({ positionId, amount: '5' })
+  await maker.ListFundingPayments({ positionId })
+  await taker.CreateOrder({ ...order, tradingMode: 'MARGIN', price: '64000' })
+  await maker.ClosePosition({ positionId, closeType: 'IOC', price: '64000' })
+  await maker.ListPositions({ status: 'CLOSED' })
+  const { marginAccountId: sub } = await maker.CreateMarginSubAccount({ label: 'basis' })
+  await maker.TransferCollateralToSubAccount({ marginAccountId: sub, amount: '10' })
+  await maker.TransferCollateralFromSubAccount({ marginAccountId: sub, amount: '4' })
+  await maker.CloseMarginSubAccount({ marginAccountId: sub })
+  await maker.WithdrawCollateral({ marginAccountId, amount: '1' })
 }
 
 interface Sent {
@@ -260,7 +295,8 @@ t.test('things that are not there, bodies that are none, budgets and maintenance
   const signer = await session()
   const missing: Partial<Record<OperationName, string>> = {
     GetBalance: 'NOT_FOUND', GetOrder: 'ORDER_NOT_FOUND', CancelOrder: 'ORDER_NOT_FOUND', ReplaceOrder: 'ORDER_NOT_FOUND',
-    GetDelegatedAgent: 'NOT_FOUND', RevokeDelegatedAgent: 'NOT_FOUND', ListSubAccountLimits: 'NOT_FOUND',
+    GetDelegatedAgent: 'NOT_FOUND', RevokeDelegatedAgent: 'NOT_FOUND', ListSubAccountLimits: 'NOT_FOUND', GetMarginAccount: 'NOT_FOUND',
+    GetRiskBucket: 'NOT_FOUND', GetPosition: 'POSITION_NOT_FOUND', GetPerpConfig: 'NOT_FOUND',
     UpdateSubAccountLimit: 'NOT_FOUND', DeleteSubAccountLimit: 'NOT_FOUND',
     GetTradingPair: 'NOT_FOUND', GetMarketMetadata: 'NOT_FOUND', GetCandles: 'NOT_FOUND', GetOrderbook: 'NOT_FOUND', GetTrade: 'NOT_FOUND',
   }
@@ -362,6 +398,6 @@ t.test('the program of the guide signs in and trades, and every sample is one th
       (envelope: { code: string }) => envelope.code,
     )
     // Ids and nonces of the examples name nothing here; whatever else they are refused for would be a mistake in them.
-    t.match(String(refused), /^(null|ORDER_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, `${name}: ${source}`)
+    t.match(String(refused), /^(null|ORDER_NOT_FOUND|POSITION_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, `${name}: ${source}`)
   }
 })

@@ -12,14 +12,15 @@ import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { HANDLERS, type OperationName, TABLE } from '../../gateway/operations/index.ts'
 import { DECIMAL, type Operation } from '../../gateway/operations/operation.ts'
 import type { Row } from '../../gateway/operations/row.ts'
-import { makeSubAccount, request, signed, startHarness, type Session } from '../support/gateway_harness.ts'
+import { makeSubAccount, request, signed, startHarness, testGenesis, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, decodeMessage, encodeMessage, pathOf, typeOf } from '../support/grpc.ts'
+import { setIndexPrice } from '../support/margin_stage.ts'
 import { sampleInputs } from '../support/session_samples.ts'
 import { messageOf, restRequest, restTransport, type Json } from '../support/transports.ts'
 
 t.setTimeout(240_000)
 
-const harness = await startHarness(['--grpc-thread', '1'])
+const harness = await startHarness(['--grpc-thread', '1'], testGenesis({}, true))
 const client = connectGrpc(harness.grpcPort)
 t.teardown(async () => {
   client.close()
@@ -84,7 +85,42 @@ const must = (outcome: Json): Json => {
   return outcome
 }
 
-/** A user with funds, an order, a sub-account with a limit and an agent: every user of this is in the same position. */
+const perpetual = genesis.pairs.find(({ perp }) => perp !== null)!
+const marginOrder = {
+  tradingPairId: perpetual.id, tradingMode: 'MARGIN', orderType: 'LIMIT', quantity: '0.001', price: '60000', leverage: '20',
+}
+type Calling = (operation: OperationName, input?: Json) => Promise<Json>
+
+/** Deposits collateral of a user's; the id of the parent margin account. */
+async function deposit(call: Calling, amount: string): Promise<string> {
+  const { accounts } = await call('ListMarginAccounts')
+  const { marginAccountId } = accounts[0]
+  await call('DepositCollateral', { marginAccountId, amount })
+  return marginAccountId as string
+}
+
+/** Who sells to every user. */
+const seller = await harness.openSession()
+const sell: Calling = async (operation, input = {}) => must(await rest(operation, input, seller))
+await sell('Mint')
+await deposit(sell, '9000')
+await setIndexPrice(harness, perpetual, 60_000)
+await sell('CreateOrder', { ...marginOrder, quantity: '2', side: 'SELL' })
+
+/** A margin sub-account with collateral, and a position with more margin than it needs. */
+async function hold(call: Calling): Promise<Json> {
+  // Fresh for the time of a test.
+  await setIndexPrice(harness, perpetual, 60_000)
+  await deposit(call, '1000')
+  const { marginAccountId } = await call('CreateMarginSubAccount')
+  await call('TransferCollateralToSubAccount', { marginAccountId, amount: '100' })
+  await call('CreateOrder', { ...marginOrder, side: 'BUY' })
+  const { positionId, riskBucketId } = (await call('ListPositions'))['positions'][0]
+  await call('TransferCollateralToRiskBucket', { riskBucketId, amount: '10' })
+  return { marginAccountId, riskBucketId, positionId }
+}
+
+/** A user with funds, an order, a sub-account with a limit, an agent and a position: every user of this is in the same position. */
 async function newUser(name: OperationName): Promise<User> {
   const session = await harness.openSession()
   const looker = await harness.openSession(0, session.address)
@@ -97,7 +133,7 @@ async function newUser(name: OperationName): Promise<User> {
   const { id } = await call('UpsertDelegatedAgent', {
     agentAddress: `0x${randomBytes(20).toString('hex')}`, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [genesis.pairs[0]!.id],
   })
-  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId, agentId: id } }
+  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId, agentId: id, ...await hold(call) } }
 }
 
 /** The sample of an operation about this user's own things, each user with wallets of its own. */
@@ -131,7 +167,7 @@ async function stored({ looker, ids }: User): Promise<string> {
   const reads: [OperationName, Json][] = [
     ['GetProfile', {}], ['ListBalances', { pageSize: 100 }], ['ListOrders', { status: ['SUBMITTED', 'PARTIALLY_FILLED'] }],
     ['GetFaucetInfo', {}], ['ListSubAccounts', {}], ['ListSubAccountLimits', { subAccountId: ids['subAccountId'] }],
-    ['ListDelegatedAgents', {}],
+    ['ListDelegatedAgents', {}], ['ListMarginAccounts', {}], ['ListRiskBuckets', {}], ['ListPositions', {}],
   ]
   const answers = []
   for (const [name, input] of reads) answers.push(must(await rest(name, input, looker)))

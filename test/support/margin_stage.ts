@@ -26,16 +26,19 @@ export interface MarginStage {
   user(collateral?: string): Promise<User>
 }
 
+/** Sets the index price of a perpetual, in whole units of the quote, fresh from now on. */
+export async function setIndexPrice({ operate }: Pick<Harness, 'operate'>, pair: Pair, units: number): Promise<void> {
+  const ticks = Math.round(units / Number(pair.tickSize))
+  const values = { session: -1, pair: pair.index, price: ticks, source: PriceSource.OPERATOR, force: 1, observedAt: Date.now() }
+  const record = await operate(CommandType.SET_INDEX_PRICE, SET_INDEX_PRICE_COMMAND, values)
+  if (record[RESULT.at.code] !== 0) throw new Error(`index price: ${record[RESULT.at.code]}`)
+}
+
 export async function marginStage(historian?: Historian, flags: readonly string[] = []): Promise<MarginStage> {
   const harness = await startHarness(flags, testGenesis({}, true), historian)
   const named = (symbol: string): Pair => harness.genesis.pairs.find((pair) => pair.symbol === symbol)!
   const [btc, eth] = [named('BTC/USDC-PERP'), named('ETH/USDC-PERP')]
-  const price = async (pair: Pair, units: number): Promise<void> => {
-    const ticks = Math.round(units / Number(pair.tickSize))
-    const values = { session: -1, pair: pair.index, price: ticks, source: PriceSource.OPERATOR, force: 1, observedAt: Date.now() }
-    const record = await harness.operate(CommandType.SET_INDEX_PRICE, SET_INDEX_PRICE_COMMAND, values)
-    if (record[RESULT.at.code] !== 0) throw new Error(`index price: ${record[RESULT.at.code]}`)
-  }
+  const price = (pair: Pair, units: number): Promise<void> => setIndexPrice(harness, pair, units)
   await price(btc, 60_000)
   await price(eth, 3_000)
   const user = async (collateral = '5000'): Promise<User> => {

@@ -5,14 +5,19 @@
  */
 import t, { type Test } from 'tap'
 import { OPERATIONS } from '../../gateway/operations/index.ts'
-import { call, request, startHarness, type Reply } from '../support/gateway_harness.ts'
+import { call, request, type Reply } from '../support/gateway_harness.ts'
+import { marginStage } from '../support/margin_stage.ts'
 import { giveServerKey } from '../support/server_keys.ts'
 
-const harness = await startHarness()
+const { harness, btc, user } = await marginStage()
 t.teardown(() => harness.close())
-const session = await harness.openSession()
+const [trader, partner] = [await user(), await user()]
+await partner.order('SELL', '0.01', '60000')
+await trader.order('BUY', '0.01', '60000')
+const positionId = (await trader.get('/positions')).json.positions[0].positionId as string
+const { session } = trader
 const serverKey = await giveServerKey(harness)
-for (let mints = 0; mints < 5; mints++) await call(harness, session, 'POST', '/api/v1/faucet/mint')
+for (let mints = 1; mints < 5; mints++) await call(harness, session, 'POST', '/api/v1/faucet/mint')
 
 const ORDERS = '/api/v1/orders'
 const pair = harness.genesis.pairs[0]!.id
@@ -61,13 +66,14 @@ const listings = OPERATIONS.filter(({ operation }) => 'page' in (operation.query
 t.test('the listings were found', async (t) => {
   t.same(listings.map(({ name }) => name).sort(), [
     'GetScreener', 'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationMovements', 'ListApplicationOrders',
-    'ListApplicationUsers', 'ListBalances', 'ListMovements', 'ListOrders', 'ListTrades', 'ListTradingPairs',
+    'ListApplicationUsers', 'ListBalances', 'ListFundingPayments', 'ListFundingRates', 'ListMarginAccounts', 'ListMovements', 'ListOrders',
+    'ListPositions', 'ListRiskBuckets', 'ListTrades', 'ListTradingPairs',
   ])
 })
 
 for (const { name, row, operation } of listings) {
   const get = (query: string): Promise<Reply> => {
-    const target = `${row.path}?${query}`
+    const target = `${row.path.replace('{tradingPairId}', btc.id).replace('{positionId}', positionId)}?${query}`
     if (row.access === 'session') return call(harness, session, 'GET', target)
     return request(harness.port, 'GET', target, row.access === 'public' ? {} : { 'x-server-key': serverKey })
   }
