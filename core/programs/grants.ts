@@ -8,6 +8,7 @@
  *
  *   place       CREATE_ORDER, pair, type, time in force, open orders when it may rest, margin account and leverage, notional
  *   close       CLOSE_POSITION instead of CREATE_ORDER; otherwise as place
+ *   bucket      CREATE_ORDER, pair (none of a cross bucket), margin account: for the strategy key of an order to come
  *   replace     REPLACE_ORDER, pair, LIMIT, GTC, open orders unless it replaces one of its own, margin account and leverage, notional
  *   cancel      CANCEL_ORDER, pair
  *   cancel all  CANCEL_ORDER; orders of other pairs are as if they were not there
@@ -75,6 +76,14 @@ export function lacksToPlace(state: State, agent: number, pair: number, flags: n
   if (market) return 0
   if (!covers(timesInForce(grants), timeInForce(flags))) return AgentGrant.TIME_IN_FORCE
   return (flags & (Flag.IOC | Flag.FOK)) !== 0 || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
+}
+
+/** What an agent lacks to open a risk bucket of the perpetual `pair`, or a cross one (-1). */
+export function lacksToOpenBucket(state: State, agent: number, pair: number): number {
+  const grants = grantsOf(state, agent)
+  if (!acts(grants, AgentAction.CREATE_ORDER)) return AgentGrant.ACTION
+  if (pair >= 0 && !mayTrade(state, agent, pair)) return AgentGrant.PAIR
+  return (grants & NO_MARGIN_ACCOUNT) !== 0 ? AgentGrant.MARGIN_ACCOUNT : 0
 }
 
 /** What an agent lacks to replace the resting order at `row`; but for the notional of its successor. */

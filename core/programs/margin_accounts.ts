@@ -1,7 +1,7 @@
 /**
  * Margin accounts and risk buckets as commands of whoever owns them (margin/buckets.ts): OPEN_MARGIN_ACCOUNT makes a margin sub-account,
  * CLOSE_MARGIN_ACCOUNT takes it back, OPEN_RISK_BUCKET makes the bucket of a strategy key. The parent is made with the first thing that
- * needs it. Delegated agents may do none of them.
+ * needs it. Delegated agents may do neither of the first two; they open the buckets that they may place orders in (grants.ts).
  *
  * A sub-account closes only when all its buckets are flat and solvent. They are settled and given up in the same step, and everything that
  * is deposited goes to the parent; both are bounded by `limits.bucketsPerMarginAccount`. A refusal changes nothing.
@@ -35,7 +35,8 @@ import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { keepAccount } from './blank_accounts.ts'
 import { changeDeposit } from './collateral.ts'
-import { ownerAccount, refuse } from './sessions.ts'
+import { lacksToOpenBucket } from './grants.ts'
+import { ownerAccount, refuse, sessionAccount, sessionAgent } from './sessions.ts'
 
 const O = OPEN_MARGIN_ACCOUNT_COMMAND.at
 const X = CLOSE_MARGIN_ACCOUNT_COMMAND.at
@@ -144,9 +145,12 @@ function settleBuckets(state: State, margin: number): void {
 
 /** RISK_BUCKET_ANSWER; done as well when the margin account has such a bucket, closed ones too. */
 export function openRiskBucket(state: State, command: Views, base: number): void {
-  const account = signer(state, command, base)
-  if (account < 0) return refuse(state, command, base, -account)
   const pair = read(command, base, B.pair)
+  const account = opener(state, command, base, pair)
+  if (account < 0) return refuse(state, command, base, -account)
+  const agent = sessionAgent(state, command, base)
+  const lacking = agent < 0 ? 0 : lacksToOpenBucket(state, agent, pair)
+  if (lacking !== 0) return void emitResult(state, command, base, REFUSALS.AGENT_NOT_ALLOWED.number, account, lacking, 0)
   const mode = pair < 0 ? MarginMode.CROSS : MarginMode.ISOLATED
   const [low, high] = [read(command, base, B.keyLow), read(command, base, B.keyHigh)]
   const margin = findMarginAccount(state, account, read(command, base, B.marginAccount), readF64(command, base, B.createdSequence))
@@ -162,15 +166,22 @@ export function openRiskBucket(state: State, command: Views, base: number): void
   writeF64(state.outbox, result, RISK_BUCKET_ANSWER.at.createdSequence, getF64(state, bucket, RISK_BUCKET.CREATED_SEQUENCE))
 }
 
+/** As {@link signer}, of a perpetual or of none; also for an agent, whose grants are looked at when the pair is known to be there. */
+function opener(state: State, command: Views, base: number, pair: number): number {
+  const account = sessionAccount(state, command, base)
+  if (account < 0) return -REFUSALS.SESSION_INVALID.number
+  if (scalar(state, SCALAR.MAINTENANCE) !== 0) return -REFUSALS.OPERATIONS_BLOCKED.number
+  const isThere = state.collateralAsset >= 0 && (pair < 0 || isPerpetual(state, pair))
+  return isThere ? account : -REFUSALS.NOT_FOUND.number
+}
+
 function bucketRefusal(state: State, command: Views, base: number, account: number, margin: number, known: number): number {
-  const pair = read(command, base, B.pair)
   const text = base + B.strategyKey
   const hashed = (read(command, base, B.keyLow) | read(command, base, B.keyHigh)) !== 0
   // A key and no hash, or a hash and no key: the two would not find each other.
   const keyed = command.bytes[text * 4] !== 0
   if (!isText(command, text, STRATEGY_KEY_BYTES, 0x7e) || hashed !== keyed) return REFUSALS.VALIDATION_ERROR.number
   if (read(command, base, B.marginAccount) >= 0 && margin < 0) return REFUSALS.NOT_FOUND.number
-  if (pair >= 0 && !isPerpetual(state, pair)) return REFUSALS.NOT_FOUND.number
   if (known < 0) return mayMakeBucket(state, account, margin)
   // Another key with the same hash.
   const same = sameWords(state.i32, wordOf(known, RISK_BUCKET.STRATEGY_KEY), command.i32, text, STRATEGY_KEY_WORDS)

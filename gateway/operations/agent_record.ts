@@ -55,10 +55,10 @@ export const AgentRequest = Type.Object({
     field(Type.Array(TimeInForce, { minItems: 1, maxItems: NAMES_MAX }), 'Times in force of its LIMIT orders; absent: all.'),
   ),
   allowedMarginAccountIds: Type.Optional(
-    field(Type.Array(Uuid, { maxItems: AGENT_PAIRS_MAX }), 'Margin accounts it may use; absent: all, empty: none.'),
+    field(Type.Array(Uuid, { maxItems: AGENT_PAIRS_MAX }), 'Absent: it may use every margin account; empty: none. Others are refused.'),
   ),
   noMarginAccounts: Type.Optional(field(Type.Boolean(), 'true: it may use no margin account, as an empty allowedMarginAccountIds says.')),
-  maxLeverage: Type.Optional(field(Amount, 'Highest leverage, at most 2 digits after the point; absent: not bounded.')),
+  maxLeverage: Type.Optional(field(Amount, 'Highest leverage of its orders, at most 2 digits after the point; absent: not bounded.')),
   maxOrderNotional: Type.Optional(
     field(Amount, 'Most value of one order, in units of its quote token, at most 9 digits after the point; absent: not bounded.'),
   ),
@@ -78,7 +78,7 @@ export const AgentRecord = record('DelegatedAgent', 'A wallet that may trade for
   allowedOrderTypes: field(Type.Array(OrderType), 'Order types it may place.'),
   allowedTimeInForce: field(Type.Array(TimeInForce), 'Times in force of its LIMIT orders.'),
   /** Absent: all. */
-  allowedMarginAccountIds: Type.Optional(field(Type.Array(Uuid), 'Margin accounts it may use; absent: all, empty: none.')),
+  allowedMarginAccountIds: Type.Optional(field(Type.Array(Uuid), 'Absent: it may use every margin account; empty: none.')),
   noMarginAccounts: field(Type.Boolean(), 'true: it may use no margin account, as an empty allowedMarginAccountIds says.'),
   maxLeverage: Type.Optional(field(Decimal, 'Highest leverage, at most 2 digits after the point; absent: not bounded.')),
   maxOrderNotional: Type.Optional(
@@ -153,11 +153,11 @@ function expiryOf(text: string | undefined, now: number): number | Refused {
   return at > now ? at : refusedField('expiresAt', 'expiresAt is not in the future')
 }
 
-/** Whether no margin account is granted. There are none yet, so one that is named is not found. */
+/** Whether no margin account is granted. The engine knows all or none, so a list of single ones is refused rather than widened. */
 function marginOf({ allowedMarginAccountIds, noMarginAccounts = false }: AgentRequest): boolean | Refused {
   if (allowedMarginAccountIds === undefined) return noMarginAccounts
   if (allowedMarginAccountIds.length === 0) return true
-  return new Refused('NOT_FOUND', 'Margin account not found', { field: 'allowedMarginAccountIds' })
+  return refusedField('allowedMarginAccountIds', 'Single margin accounts cannot be granted: leave it out for all, or give none')
 }
 
 /** A positive bound as a whole number of 10^-scale; 0 without one. */

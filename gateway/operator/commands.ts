@@ -8,13 +8,14 @@
  */
 import { BACKUP_COMMANDS } from './backup_commands.ts'
 import type { Command } from './command.ts'
+import { REPLAY_PRICES } from './replay_prices.ts'
 import { commandsOf } from './route_command.ts'
 import { DECLARED } from './routes.ts'
 
 /** First words in the order of help; others follow, and backup is last. */
 const ORDER = [
-  'status', 'health', 'ready', 'metrics', 'clock', 'maintenance', 'pairs', 'assets', 'limits', 'tiers', 'sessions', 'sub-accounts', 'pools',
-  'holders', 'orders', 'applications', 'origins', 'keys',
+  'status', 'health', 'ready', 'metrics', 'clock', 'maintenance', 'pairs', 'assets', 'perps', 'prices', 'insurance', 'liquidations',
+  'limits', 'tiers', 'sessions', 'sub-accounts', 'pools', 'holders', 'orders', 'applications', 'origins', 'keys',
 ]
 const placeOf = ({ name }: Command): number => {
   const place = ORDER.indexOf(name.split(' ')[0]!)
@@ -27,4 +28,4 @@ const asking = (['GET', 'POST'] as const)
   .flatMap(({ route }) => commandsOf(route))
   .sort((a, b) => placeOf(a) - placeOf(b))
 
-export const COMMANDS: readonly Command[] = [...asking, ...BACKUP_COMMANDS]
+export const COMMANDS: readonly Command[] = [...asking, REPLAY_PRICES, ...BACKUP_COMMANDS]

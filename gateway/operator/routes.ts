@@ -8,6 +8,7 @@ import * as clock from './clock.ts'
 import * as keys from './keys.ts'
 import * as limits from './limits.ts'
 import * as listing from './listing.ts'
+import * as perps from './perps.ts'
 import * as policy from './policy.ts'
 import * as pools from './pools.ts'
 import * as probes from './probes.ts'
@@ -29,7 +30,7 @@ export const ShowDocument = operatorRoute({
   run: () => createDocument(DECLARED),
 })
 
-const AREAS = [applications, clock, keys, limits, listing, policy, pools, probes, sessions, status, subAccounts, { ShowDocument }]
+const AREAS = [applications, clock, keys, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument }]
 
 const byPath = ({ route: a }: NamedRoute, { route: b }: NamedRoute): number => {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1

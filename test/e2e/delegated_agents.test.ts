@@ -164,7 +164,7 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
       ['allowedActions', { allowedActions: [] }, 'VALIDATION_ERROR'],
       ['allowedTradingPairIds', { allowedTradingPairIds: [] }, 'VALIDATION_ERROR'],
       ['allowedTradingPairIds', { allowedTradingPairIds: [ETH, NOTHING] }, 'NOT_FOUND'],
-      ['allowedMarginAccountIds', { allowedMarginAccountIds: [NOTHING] }, 'NOT_FOUND'],
+      ['allowedMarginAccountIds', { allowedMarginAccountIds: [NOTHING] }, 'VALIDATION_ERROR'],
       ['maxOpenOrders', { maxOpenOrders: 0 }, 'VALIDATION_ERROR'],
       ['maxOpenOrders', { maxOpenOrders: 1001 }, 'VALIDATION_ERROR'],
       ['maxLeverage', { maxLeverage: '2.125' }, 'VALIDATION_ERROR'],

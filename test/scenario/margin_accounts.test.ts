@@ -1,9 +1,11 @@
 /** Margin accounts: made on first use, sub-accounts that open and close, transfers between them; every refusal moves nothing. */
 import t from 'tap'
-import { CommandType } from '../../core/layout/command.ts'
+import { AgentGrant, CommandType } from '../../core/layout/command.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { MARGIN_ACCOUNT, MarginAccountKind } from '../../core/state/margin_rows.ts'
 import { get, getF64, marginAccountRow } from '../../core/state/rows.ts'
 import { MarginAccountScene, playAccounts } from '../support/margin_account_scene.ts'
+import { granting } from '../support/scenario_agents.ts'
 
 playAccounts(t, 'the parent is made by its first deposit and gives back what is free', {
   given: ['ann 1000'],
@@ -180,7 +182,6 @@ t.test('who has no session, or one of a delegated agent, moves nothing', async (
   const commands: [CommandType, Record<string, number>][] = [
     [CommandType.MOVE_COLLATERAL, { move: 0, marginAccount: -1, bucket: -1, amount: 1 }], [CommandType.OPEN_MARGIN_ACCOUNT, {}],
     [CommandType.CLOSE_MARGIN_ACCOUNT, { marginAccount: 0, createdSequence: 1 }],
-    [CommandType.OPEN_RISK_BUCKET, { marginAccount: -1, pair: 0 }],
   ]
   const agent = scene.agentOf('ann')
   for (const [type, values] of commands) {
@@ -190,4 +191,28 @@ t.test('who has no session, or one of a delegated agent, moves nothing', async (
     t.match(refused, { code: 118, detail: 9 }, 'AGENT_NOT_ALLOWED, lacking OPERATION')
     t.equal(scene.digest(), before)
   }
+})
+
+t.test('a delegated agent opens the buckets that it may place orders in', async (t) => {
+  const scene = new MarginAccountScene()
+  scene.give('ann 100')
+  const bucket = { marginAccount: -1, keyLow: 7, strategyKey: Buffer.from('grid').toString('hex').padEnd(96, '0') }
+  const opens = (granted: string[], pair: number, more = 0): unknown[] => {
+    const { type, values } = granting(granted, scene.time)
+    scene.send(type, { ...scene.signed('ann'), ...values, grants: Number(values['grants']) | more })
+    const { code, detail } = scene.send(CommandType.OPEN_RISK_BUCKET, { ...bucket, pair, ...scene.signed('bot@ann') })
+    return code === 0 ? [code] : [code, detail]
+  }
+  const lacks = (grant: number): unknown[] => [118, grant]
+  const before = scene.digest()
+  t.equal(scene.send(CommandType.OPEN_RISK_BUCKET, { ...bucket, pair: 0 })['code'], 113, 'SESSION_INVALID')
+  t.equal(scene.digest(), before)
+  t.same(opens(['bot', 'cancel'], 0), lacks(AgentGrant.ACTION))
+  t.same(opens(['bot', 'create', 'pairs=0'], 1), lacks(AgentGrant.PAIR))
+  t.same(opens(['bot', 'create', 'pairs=0'], 0, 1 << 24), lacks(AgentGrant.MARGIN_ACCOUNT))
+  t.same(opens(['bot', 'create', 'pairs=0'], 200), [600, 0], 'no such pair')
+  t.equal(scene.state.scalars[SCALAR.BUCKETS_LIVE], 0)
+  t.same(opens(['bot', 'create', 'pairs=0'], 0), [0])
+  t.same(opens(['bot', 'create', 'pairs=0'], -1), [0], 'a cross one is of no pair')
+  t.equal(scene.state.scalars[SCALAR.BUCKETS_LIVE], 2)
 })

@@ -549,7 +549,7 @@ class DelegatedAgent(_DelegatedAgent, total=False):
     name: str
     """Name of your own, up to 32 bytes of UTF-8."""
     allowedMarginAccountIds: list[str]
-    """Margin accounts it may use; absent: all, empty: none."""
+    """Absent: it may use every margin account; empty: none."""
     maxLeverage: str
     """Highest leverage, at most 2 digits after the point; absent: not bounded."""
     maxOrderNotional: str
