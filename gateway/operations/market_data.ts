@@ -3,20 +3,24 @@
  * that the fields of one answer are of one moment. Without the history they are 503.
  *
  * What is not known is `null`, never zero: everything of a pair that never traded, and a change in percent while the pair had no price
- * before the window or day began. A pair that traded at least once and not in a window has "0" there. Fields of perpetuals are `null`
- * in the screener and absent in the metadata, because every pair is spot.
+ * before the window or day began. A pair that traded at least once and not in a window has "0" there. Of spot pairs the fields of
+ * perpetuals are `null` in the screener and absent in the metadata; of perpetuals so are those that are not known: before the first price,
+ * before the first funding. Mark, index, funding and open interest are of now, from the shared columns; the means of the open interest are
+ * from the history (core/history/answer/open_interest.ts).
  */
 import Type, { type Static } from 'typebox'
 import {
-  CANDLES_MAX, INTERVALS, type HistoryCandle, type Interval, type MarketStats, type MarketWindow,
+  CANDLES_MAX, INTERVALS, type HistoryCandle, type Interval, type MarketStats, type MarketWindow, type OpenInterest,
 } from '../../core/history/answer/queries.ts'
 import type { Pair } from '../../core/state/genesis.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
+import { readPerp } from '../../core/view/margin.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText, changePercent, priceText, volumeText } from './amounts.ts'
 import { timeRangeOf, TimeRange } from './history_filters.ts'
-import { Decimal, Nullable, operation, PageOutput, PageQuery, Timestamp,  } from './operation.ts'
+import { Decimal, Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp } from './operation.ts'
 import { TradingMode } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
@@ -28,11 +32,16 @@ import { pairOf } from './lookup.ts'
 const UnixMs = Type.String()
 const Maybe = Nullable(Decimal)
 
+/** When a mean is told. */
+const COVERED = 'One sample a minute that is over; null while fewer than 95 % of the minutes have one.'
+
 const DaySnapshot = record('ScreenerDay', 'A market on one day of UTC.', Type.Object({
   bucketStart: field(UnixMs, 'Beginning of the day: Unix milliseconds as text.'),
   quoteVolume: field(Maybe, 'Traded on that day, in units of the quote token; null on days before the first trade.'),
   priceChangePercent: field(Maybe, 'From the last price before that day to its own last one, in percent, rounded to 4 digits.'),
-  openInterestNotionalAvg: field(Maybe, 'Of perpetuals.'),
+  openInterestNotionalAvg: field(
+    Maybe, 'Of perpetuals: mean of the open interest of that day, in units of the quote token; null while under 95 % of it are known.',
+  ),
 }))
 type DaySnapshot = Static<typeof DaySnapshot>
 
@@ -57,13 +66,13 @@ const ScreenerItem = record('ScreenerItem', 'A market and what it does. What is 
   category: field(Nullable(Type.String()), 'Group of markets, or null.'),
   totalQuoteVolumeLtd: field(Maybe, 'Traded since the first trade, in units of the quote token.'),
   totalTradeCountLtd: field(Nullable(Type.Integer()), 'Trades since the first.'),
-  latestFundingRate: field(Maybe, 'Of perpetuals.'),
-  lastFundingTime: field(Nullable(UnixMs), 'Of perpetuals.'),
-  openInterestBase: field(Maybe, 'Of perpetuals.'),
-  openInterestNotional: field(Maybe, 'Of perpetuals.'),
-  openInterestNotionalAvg1h: field(Maybe, 'Of perpetuals.'),
-  openInterestNotionalAvg24h: field(Maybe, 'Of perpetuals.'),
-  openInterestNotionalAvg7d: field(Maybe, 'Of perpetuals.'),
+  latestFundingRate: field(Maybe, 'Of perpetuals: rate of the funding interval that ended last, a fraction; positive: longs paid.'),
+  lastFundingTime: field(Nullable(UnixMs), 'Of perpetuals: when that was paid, Unix milliseconds as text.'),
+  openInterestBase: field(Maybe, 'Of perpetuals: quantity of all long positions, which is that of all short ones.'),
+  openInterestNotional: field(Maybe, 'Of perpetuals: the same at the mark price, in units of the quote token.'),
+  openInterestNotionalAvg1h: field(Maybe, `Of perpetuals: its mean over 1 hour. ${COVERED}`),
+  openInterestNotionalAvg24h: field(Maybe, `Of perpetuals: its mean over 24 hours. ${COVERED}`),
+  openInterestNotionalAvg7d: field(Maybe, `Of perpetuals: its mean over 7 days. ${COVERED}`),
 }))
 export type ScreenerItem = Static<typeof ScreenerItem>
 
@@ -79,11 +88,11 @@ export const Metadata = Type.Object({
     Maybe,
     'From the price of 24 hours ago to the last one, in percent, rounded to 4 digits; null while there was none.',
   ),
-  markPrice: Type.Optional(field(Decimal, 'Of perpetuals.')),
-  indexPrice: Type.Optional(field(Decimal, 'Of perpetuals.')),
-  fundingRate: Type.Optional(field(Decimal, 'Of perpetuals.')),
-  nextFundingTime: Type.Optional(field(Timestamp, 'Of perpetuals.')),
-  openInterest: Type.Optional(field(Decimal, 'Of perpetuals.')),
+  markPrice: Type.Optional(field(Decimal, 'Of perpetuals: price at which positions are valued; absent before the first.')),
+  indexPrice: Type.Optional(field(Decimal, 'Of perpetuals: price of the underlying; absent before the first.')),
+  fundingRate: Type.Optional(field(Decimal, 'Of perpetuals: rate of the funding interval that ended last, a fraction; absent before it.')),
+  nextFundingTime: Type.Optional(field(Timestamp, 'Of perpetuals: when funding is paid next.')),
+  openInterest: Type.Optional(field(Decimal, 'Of perpetuals: quantity of all long positions, which is that of all short ones.')),
 })
 export type Metadata = Static<typeof Metadata>
 
@@ -116,24 +125,55 @@ const changeText = (before: number | null, now: number | null): string | null =>
   before === null || now === null ? null : changePercent(before, now)
 
 /** The seven days up to that of `now`; those before the first trade of the pair are not known. */
-function snapshotOf(gateway: Gateway, pair: Pair, stats: MarketStats | null, now: number): DaySnapshot[] {
+function snapshotOf(
+  gateway: Gateway, pair: Pair, stats: MarketStats | null, interest: OpenInterest | null, now: number,
+): DaySnapshot[] {
   const quote = gateway.genesis.assets[pair.quote]!
+  const meanOf = (day: number): string | null => meanText(gateway, pair, interest?.days[day])
   if (stats === null) {
     const today = now - (now % DAY_MS)
     return Array.from({ length: DAYS }, (_, index) => ({
-      bucketStart: String(today - (DAYS - 1 - index) * DAY_MS), quoteVolume: null, priceChangePercent: null, openInterestNotionalAvg: null,
+      bucketStart: String(today - (DAYS - 1 - index) * DAY_MS), quoteVolume: null, priceChangePercent: null,
+      openInterestNotionalAvg: meanOf(index),
     }))
   }
-  return stats.days.map((day) => ({
+  return stats.days.map((day, index) => ({
     bucketStart: String(day.start),
     quoteVolume: day.close === null ? null : amountText(quote, day.quote),
     priceChangePercent: changeText(day.before, day.close),
-    openInterestNotionalAvg: null,
+    openInterestNotionalAvg: meanOf(index),
   }))
 }
 
-/** A row of the screener at `now`, Unix ms; `stats`: what the history knows of the pair. */
-export function screenerItem(gateway: Gateway, pair: Pair, stats: MarketStats | null, now: number): ScreenerItem {
+/** A mean of open interest; `null` where there is none. */
+const meanText = (gateway: Gateway, pair: Pair, atoms: bigint | null | undefined): string | null =>
+  atoms === null || atoms === undefined ? null : amountText(gateway.genesis.assets[pair.quote]!, atoms)
+
+/** A rate of 10^-8. */
+const rateText = (rate: number): string => formatDecimal(rate, 8)
+
+type PerpFields = 'latestFundingRate' | 'lastFundingTime' | 'openInterestBase' | 'openInterestNotional'
+
+/** What a perpetual is now; all `null` of a spot pair, and before its first price. */
+function perpFields(gateway: Gateway, pair: Pair): Pick<ScreenerItem, PerpFields> {
+  const none = { latestFundingRate: null, lastFundingTime: null, openInterestBase: null, openInterestNotional: null }
+  if (pair.perp === null) return none
+  const { mark, lastRate, lastFundingAt, openLots } = readPerp(gateway.state, pair.index)
+  const funded = lastFundingAt > 0
+  const priced = mark > 0
+  return {
+    latestFundingRate: funded ? rateText(lastRate) : null,
+    lastFundingTime: funded ? String(lastFundingAt) : null,
+    openInterestBase: priced ? volumeText(pair, BigInt(openLots)) : null,
+    openInterestNotional: priced
+      ? amountText(gateway.genesis.assets[pair.quote]!, BigInt(openLots) * BigInt(mark) * pair.tickLotAtoms) : null,
+  }
+}
+
+/** A row of the screener at `now`, Unix ms; `stats` and `interest`: what the history knows of the pair. */
+export function screenerItem(
+  gateway: Gateway, pair: Pair, stats: MarketStats | null, interest: OpenInterest | null, now: number,
+): ScreenerItem {
   const base = gateway.genesis.assets[pair.base]!
   const quote = gateway.genesis.assets[pair.quote]!
   const windows = stats?.windows
@@ -152,17 +192,14 @@ export function screenerItem(gateway: Gateway, pair: Pair, stats: MarketStats | 
     priceChangePercent1h: change(windows?.['1h']),
     priceChangePercent24h: change(windows?.['24h']),
     priceChangePercent7d: change(windows?.['7d']),
-    snapshot7d: snapshotOf(gateway, pair, stats, now),
+    snapshot7d: snapshotOf(gateway, pair, stats, interest, now),
     category: pair.category,
     totalQuoteVolumeLtd: stats === null ? null : amountText(quote, stats.quote),
     totalTradeCountLtd: stats?.trades ?? null,
-    latestFundingRate: null,
-    lastFundingTime: null,
-    openInterestBase: null,
-    openInterestNotional: null,
-    openInterestNotionalAvg1h: null,
-    openInterestNotionalAvg24h: null,
-    openInterestNotionalAvg7d: null,
+    ...perpFields(gateway, pair),
+    openInterestNotionalAvg1h: meanText(gateway, pair, interest?.['1h']),
+    openInterestNotionalAvg24h: meanText(gateway, pair, interest?.['24h']),
+    openInterestNotionalAvg7d: meanText(gateway, pair, interest?.['7d']),
   }
 }
 
@@ -181,6 +218,18 @@ export function metadataRecord(gateway: Gateway, pair: Pair, stats: MarketStats 
     high24h: price(stats?.high),
     low24h: price(stats?.low),
     priceChangePercent24h: changeText(day?.before ?? null, stats?.price ?? null),
+    ...(pair.perp === null ? {} : marksOf(gateway, pair)),
+  }
+}
+
+/** Prices, funding and open interest of a perpetual; what is not known is absent. */
+function marksOf(gateway: Gateway, pair: Pair): Partial<Metadata> {
+  const { mark, index, lastRate, lastFundingAt, nextFundingAt, openLots } = readPerp(gateway.state, pair.index)
+  return {
+    ...(mark > 0 ? { markPrice: priceText(pair, mark), openInterest: volumeText(pair, BigInt(openLots)) } : {}),
+    ...(index > 0 ? { indexPrice: priceText(pair, index) } : {}),
+    ...(lastFundingAt > 0 ? { fundingRate: rateText(lastRate) } : {}),
+    ...(nextFundingAt > 0 ? { nextFundingTime: rfc3339(nextFundingAt) } : {}),
   }
 }
 
@@ -257,7 +306,8 @@ export const GetScreener = operation({
     askHistory(gateway.history, 'screener', ask, (answer) => {
       if (answer instanceof Refused) return call.refuse(answer)
       const { rows, total } = answer
-      const items = rows.map(({ pair, stats }) => screenerItem(gateway, gateway.genesis.pairs[pair]!, stats, now))
+      const items = rows.map(({ pair, stats, openInterest }) =>
+        screenerItem(gateway, gateway.genesis.pairs[pair]!, stats, openInterest, now))
       call.answer({ items, page, pageSize, total, totalPages: Math.ceil(total / pageSize) })
     })
   },

@@ -6,11 +6,17 @@
  * may hold more than the events so far, and its version says so: what follows of it is then not told again. One turn makes one frame of a
  * row. `reason` is the first cause, `reasons` has all.
  *
+ * Collateral that a deposit or withdrawal of a margin account moves is a transfer. Funding, liquidation and auto-deleveraging move what a
+ * margin account has, not the wallet: they are told with the row of the collateral as it is, whose version did not change.
+ *
  * What an order does on its master's balance is told to the master. A listener costs nothing to others: events meet a map by account.
  */
 import Type from 'typebox'
 import { Flag } from '../../../core/layout/command.ts'
-import { CREDIT, CreditSource, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT } from '../../../core/layout/event.ts'
+import {
+  CREDIT, CreditSource, EventType, eventTypeOf, FILL, FUNDING_PAYMENT, ORDER_ENDED, POSITION_CHANGED, RESULT,
+} from '../../../core/layout/event.ts'
+import { PositionReason } from '../../../core/layout/margin_events.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { BalanceView } from '../../../core/view/accounts.ts'
 import { masterOf } from '../../../core/view/families.ts'
@@ -24,7 +30,7 @@ import { channel, type Channel, type Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 
-const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer'] as const
+const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer', 'funding', 'liquidation', 'adl'] as const
 export type Reason = (typeof REASONS)[number]
 
 export const BALANCES = channel({
@@ -44,7 +50,7 @@ export const BALANCES = channel({
         ...Balance.properties,
         reasons: field(Type.Array(Type.Enum(REASONS)), 'Everything that changed the balance since the frame before.'),
         tokenSymbol: Type.Optional(
-          field(Nullable(Type.String()), 'Symbol of the asset, where a reason is trade, fee or rebate.'),
+          field(Nullable(Type.String()), 'Symbol of the asset, where a reason is trade, fee, rebate, funding, liquidation or adl.'),
         ),
       }),
       sequenced: false,
@@ -62,7 +68,13 @@ export const BALANCES = channel({
 })
 const NAME = BALANCES.name
 /** Reasons that name the token (specification, Channels named). */
-const NAMING: ReadonlySet<Reason> = new Set<Reason>(['trade', 'fee', 'rebate'])
+const NAMING: ReadonlySet<Reason> = new Set<Reason>(['trade', 'fee', 'rebate', 'funding', 'liquidation', 'adl'])
+/** Reasons that move collateral of a margin account and no wallet balance: the row is told as it is, with the version that it has. */
+const ON_MARGIN: ReadonlySet<Reason> = new Set<Reason>(['funding', 'liquidation', 'adl'])
+/** Of a change of a position, by its PositionReason. */
+const POSITION_REASONS: Readonly<Record<number, Reason>> = {
+  [PositionReason.LIQUIDATION]: 'liquidation', [PositionReason.TAKE_OVER]: 'liquidation', [PositionReason.DELEVERAGE]: 'adl',
+}
 
 interface Listened {
   readonly account: number
@@ -126,9 +138,10 @@ function publish(gateway: Gateway, { account, subscribers, published, touched }:
   if (rows === null) return false
   for (const row of rows) {
     const reasons = touched.get(row.asset)
-    if (reasons === undefined || row.version <= (published[row.asset] ?? -1n)) continue
-    published[row.asset] = row.version
+    if (reasons === undefined) continue
     const all = [...reasons]
+    if (row.version <= (published[row.asset] ?? -1n) && !all.some((reason) => ON_MARGIN.has(reason))) continue
+    published[row.asset] = row.version
     const data = {
       ...record(gateway, row), reasons: all,
       ...(all.some((reason) => NAMING.has(reason)) ? { tokenSymbol: gateway.genesis.assets[row.asset]!.symbol } : {}),
@@ -160,8 +173,18 @@ function take(gateway: Gateway, touch: Touch, records: Views, base: number): voi
     }
     case EventType.CREDIT: {
       const { at } = CREDIT
-      const reason = i32[base + at.source] === CreditSource.TRANSFER ? 'transfer' : 'faucet'
+      const reason = i32[base + at.source] === CreditSource.FAUCET ? 'faucet' : 'transfer'
       return touch(i32[base + at.account]!, i32[base + at.asset]!, reason)
+    }
+    case EventType.FUNDING_PAYMENT: {
+      const { at } = FUNDING_PAYMENT
+      return touch(i32[base + at.account]!, gateway.genesis.pairs[i32[base + at.pair]!]!.quote, 'funding')
+    }
+    case EventType.POSITION: {
+      const { at } = POSITION_CHANGED
+      const reason = POSITION_REASONS[i32[base + at.reason]!]
+      if (reason === undefined) return
+      return touch(i32[base + at.account]!, gateway.genesis.pairs[i32[base + at.pair]!]!.quote, reason)
     }
   }
 }
@@ -171,13 +194,16 @@ const payerOf = ({ state }: Gateway, account: number, flags: number): number =>
   (flags & Flag.MASTER_FUNDED) === 0 ? account : masterOf(state, account)
 
 function touchHold(gateway: Gateway, touch: Touch, account: number, pair: number, flags: number, reason: Reason): void {
-  const { base, quote } = gateway.genesis.pairs[pair]!
+  const { base, quote, perp } = gateway.genesis.pairs[pair]!
+  // Orders of perpetuals hold collateral, not balances.
+  if (perp !== null) return
   touch(payerOf(gateway, account, flags), (flags & Flag.SELL) !== 0 ? base : quote, reason)
 }
 
 function takeFill(gateway: Gateway, touch: Touch, { i32, u32, i64 }: Views, base: number): void {
   const { at } = FILL
   const pair = gateway.genesis.pairs[i32[base + at.pair]!]!
+  if (pair.perp !== null) return
   const settle = (account: number, flags: number, fee: bigint): void => {
     const payer = payerOf(gateway, account, flags)
     touch(payer, pair.base, 'trade')

@@ -1,6 +1,6 @@
 /**
  * The channels: what they declare, known without an exchange, and how a thread makes them. Those of features that are still to come
- * (conditional and TWAP orders, positions, margin accounts, liquidations) say that there is none of it (not_yet_served.ts).
+ * (conditional and TWAP orders) say that there is none of it (not_yet_served.ts).
  */
 import type { Gateway } from '../../context.ts'
 import type { Channel, Declaration } from './channel.ts'

@@ -9,6 +9,9 @@
  * and move without trades too. There is never more than one question under way. A pair whose answer is not as far as its last trade is
  * asked about again; what nobody listens to is forgotten.
  *
+ * Mark, index, funding and open interest of a perpetual are read from the shared columns when its record is made, at most once a second,
+ * after an event that says they changed.
+ *
  * When the history cannot be read who waits for a snapshot is told SNAPSHOT_UNAVAILABLE once, and it follows when it can; others hear
  * nothing until then.
  */
@@ -32,7 +35,7 @@ import { readerOf } from './parameters.ts'
 export const MARKET_STATS = channel({
   name: 'market_stats',
   access: 'public',
-  about: 'What pairs traded in 24 hours: one pair or all of them.',
+  about: 'What pairs traded in 24 hours, and prices, funding and open interest of perpetuals: one pair or all of them.',
   params: Type.Object({ tradingPairId: Type.Optional(field(PairName, 'Only this pair, by id or symbol; absent: all.')) }),
   frames: {
     snapshot: {
@@ -147,10 +150,12 @@ class MarketStats {
   take({ u32, i32, f64 }: Views, base: number): void {
     const type = eventTypeOf(u32[base]!)
     if (type === EventType.RESULT && answeredTypeOf(u32[base]!) === CommandType.LIST_PAIR) this.#list()
-    if (type !== EventType.FILL) return
+    // FILL and MARK have pair and sequence in the same words.
+    if (type !== EventType.FILL && type !== EventType.MARK) return
     const pair = i32[base + FILL.at.pair]!
     if (!this.#listened(pair)) return
-    this.#wanted[pair] = f64[(base + FILL.at.sequence) >>> 1]!
+    // What a mark changes is not the history's to say; how far it is does not matter then.
+    if (type === EventType.FILL) this.#wanted[pair] = f64[(base + FILL.at.sequence) >>> 1]!
     this.#stale.add(pair)
   }
 

@@ -3,25 +3,16 @@
  * because nothing happens to it. The file of the channel is where its snapshot and its events will be read.
  */
 import type { Gateway } from '../../context.ts'
-import { dataFrame, type Params } from '../frames.ts'
+import { dataFrame } from '../frames.ts'
 import type { Channel, Declaration } from './channel.ts'
 import { readerOf } from './parameters.ts'
 
-/**
- * A channel whose snapshot is always `data`, beside its parameters. `refuse` says what is wrong with parameters that the declaration
- * allows.
- */
-export function createNotYetServed(
-  gateway: Gateway, declaration: Declaration, data: object, refuse: (params: Params) => string | null = () => null,
-): Channel {
-  const read = readerOf(gateway, declaration)
+/** A channel whose snapshot is always `data`, beside its parameters. */
+export function createNotYetServed(gateway: Gateway, declaration: Declaration, data: object): Channel {
   const [reason] = declaration.frames['snapshot']!.reasons ?? []
   return {
     declaration,
-    read: (params) => {
-      const terms = read(params)
-      return typeof terms === 'string' ? terms : (refuse(terms) ?? terms)
-    },
+    read: readerOf(gateway, declaration),
     subscribe: (subscriber, terms) => {
       subscriber.push(dataFrame(declaration.name, 'snapshot', gateway.now(), { ...terms, ...data }, undefined, reason))
       return true

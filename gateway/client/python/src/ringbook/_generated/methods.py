@@ -2055,7 +2055,8 @@ class Channels:
         return cast("Stream[InstrumentsFrame]", self._listen("instruments", {}))
 
     def market_stats(self, *, tradingPairId: str | None = None) -> Stream[MarketStatsFrame]:
-        """What pairs traded in 24 hours: one pair or all of them."""
+        """What pairs traded in 24 hours, and prices, funding and open interest of perpetuals: one pair or all of
+        them."""
         return cast("Stream[MarketStatsFrame]", self._listen("market_stats", {
             "tradingPairId": tradingPairId,
         }))
@@ -2081,8 +2082,7 @@ class Channels:
         }))
 
     def account(self, *, marginAccountId: str | None = None) -> Stream[AccountFrame]:
-        """The health of the margin accounts of the account, of all or of one. There are none in this version. Needs
-        a session."""
+        """The health of the margin accounts of the account, of all or of one. Needs a session."""
         return cast("Stream[AccountFrame]", self._listen("account", {
             "marginAccountId": marginAccountId,
         }))
@@ -2096,7 +2096,7 @@ class Channels:
         return cast("Stream[ConditionalOrdersFrame]", self._listen("conditionalOrders", {}))
 
     def liquidations(self) -> Stream[LiquidationsFrame]:
-        """Liquidations of the account. There are none in this version. Needs a session."""
+        """Liquidations of the risk buckets of the account. Needs a session."""
         return cast("Stream[LiquidationsFrame]", self._listen("liquidations", {}))
 
     def orders(self, *, tradingPairId: str | None = None) -> Stream[OrdersFrame]:
@@ -2106,7 +2106,7 @@ class Channels:
         }))
 
     def positions(self) -> Stream[PositionsFrame]:
-        """The positions of the account. There are none in this version. Needs a session."""
+        """The positions of the account. Needs a session."""
         return cast("Stream[PositionsFrame]", self._listen("positions", {}))
 
     def twap_orders(self, *, tradingPairId: str | None = None) -> Stream[TwapOrdersFrame]:

@@ -20,15 +20,15 @@ class AccountSnapshot(TypedDict):
     """What the channel tells."""
 
 
-class AccountSnapshotData(TypedDict):
+class _AccountSnapshotData(TypedDict):
+    accounts: list[MarginAccount]
+    """Margin accounts, the parent first."""
+
+
+class AccountSnapshotData(_AccountSnapshotData, total=False):
     """What the channel tells."""
-    accounts: list[AccountSnapshotDataAccountsItem]
-    """Margin accounts."""
-
-
-class AccountSnapshotDataAccountsItem(TypedDict):
     marginAccountId: str
-    """Margin account."""
+    """The margin account that was asked for; absent: all."""
 
 
 class AccountTrade(TypedDict):
@@ -64,7 +64,7 @@ class AccountTrade(TypedDict):
 
 
 class AccountUpdate(TypedDict):
-    """A margin account that changed."""
+    """A margin account whose figures changed; of marks at most one frame a second."""
     channel: Literal["account"]
     """Name of the channel."""
     type: Literal["account_update"]
@@ -73,14 +73,8 @@ class AccountUpdate(TypedDict):
     """Number of the last command that is in the frame."""
     timestamp: str
     """When the frame was made."""
-    data: AccountUpdateData
+    data: MarginAccount
     """What the channel tells."""
-
-
-class AccountUpdateData(TypedDict):
-    """What the channel tells."""
-    marginAccountId: str
-    """Margin account."""
 
 
 class AddPositionMarginResponse(TypedDict):
@@ -130,7 +124,7 @@ class BalanceUpdate(TypedDict):
     """Name of the channel."""
     type: Literal["balance_update"]
     """What the frame is."""
-    reason: Literal["trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer"]
+    reason: Literal["trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl"]
     """What caused it; the first of `reasons`."""
     timestamp: str
     """When the frame was made."""
@@ -161,14 +155,16 @@ class _BalanceUpdateData(TypedDict):
     """Locked, in smallest units of the token."""
     version: int
     """Ranks states of one thing: higher is newer."""
-    reasons: list[Literal["trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer"]]
+    reasons: list[Literal[
+        "trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl",
+    ]]
     """Everything that changed the balance since the frame before."""
 
 
 class BalanceUpdateData(_BalanceUpdateData, total=False):
     """What the channel tells."""
     tokenSymbol: str | None
-    """Symbol of the asset, where a reason is trade, fee or rebate."""
+    """Symbol of the asset, where a reason is trade, fee, rebate, funding, liquidation or adl."""
 
 
 class BalancesSnapshot(TypedDict):
@@ -767,15 +763,15 @@ class _GetMarketMetadataResponse(TypedDict):
 class GetMarketMetadataResponse(_GetMarketMetadataResponse, total=False):
     """Answer of GetMarketMetadata."""
     markPrice: str
-    """Of perpetuals."""
+    """Of perpetuals: price at which positions are valued; absent before the first."""
     indexPrice: str
-    """Of perpetuals."""
+    """Of perpetuals: price of the underlying; absent before the first."""
     fundingRate: str
-    """Of perpetuals."""
+    """Of perpetuals: rate of the funding interval that ended last, a fraction; absent before it."""
     nextFundingTime: str
-    """Of perpetuals."""
+    """Of perpetuals: when funding is paid next."""
     openInterest: str
-    """Of perpetuals."""
+    """Of perpetuals: quantity of all long positions, which is that of all short ones."""
 
 
 class _GetOrderbookResponse(TypedDict):
@@ -931,18 +927,45 @@ class LiquidationUpdate(TypedDict):
     """Name of the channel."""
     type: Literal["liquidation_update"]
     """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
     timestamp: str
     """When the frame was made."""
     data: LiquidationUpdateData
     """What the channel tells."""
 
 
-class LiquidationUpdateData(TypedDict):
+class _LiquidationUpdateData(TypedDict):
+    riskBucketId: str
+    """Risk bucket that is liquidated."""
+    marginAccountId: str
+    """Its margin account."""
+    status: Literal["UNRESOLVED", "COMPLETED"]
+    """COMPLETED: it is over."""
+    accountState: Literal["Normal", "Liquidating", "BadDebt"]
+    """State of the bucket after it."""
+    equity: str
+    """Equity of the bucket."""
+    maintenanceMarginRequired: str
+    """Maintenance margin of the bucket."""
+    updatedAt: str
+    """When it was so."""
+
+
+class LiquidationUpdateData(_LiquidationUpdateData, total=False):
     """What the channel tells."""
-    status: str
-    """How far the liquidation is."""
-    accountState: str
-    """State of the margin account."""
+    step: Literal["STARTED", "ORDERS_CANCELLED", "REDUCED", "TAKEN_OVER", "DELEVERAGED", "BAD_DEBT", "COMPLETED"]
+    """What was done; absent in a snapshot."""
+    tradingPairId: str
+    """Trading pair."""
+    quantity: str
+    """Taken from the position of the pair, in units of the base token."""
+    price: str
+    """Price at which it was taken."""
+    fee: str
+    """Liquidation fee of the step, in units of the collateral."""
+    badDebt: str
+    """Loss that neither the bucket nor the insurance fund could bear."""
 
 
 class LiquidationsSnapshot(TypedDict):
@@ -963,11 +986,36 @@ class LiquidationsSnapshotData(TypedDict):
     """Liquidations that are not resolved."""
 
 
-class LiquidationsSnapshotDataLiquidationsItem(TypedDict):
-    status: str
-    """How far the liquidation is."""
-    accountState: str
-    """State of the margin account."""
+class _LiquidationsSnapshotDataLiquidationsItem(TypedDict):
+    riskBucketId: str
+    """Risk bucket that is liquidated."""
+    marginAccountId: str
+    """Its margin account."""
+    status: Literal["UNRESOLVED", "COMPLETED"]
+    """COMPLETED: it is over."""
+    accountState: Literal["Normal", "Liquidating", "BadDebt"]
+    """State of the bucket after it."""
+    equity: str
+    """Equity of the bucket."""
+    maintenanceMarginRequired: str
+    """Maintenance margin of the bucket."""
+    updatedAt: str
+    """When it was so."""
+
+
+class LiquidationsSnapshotDataLiquidationsItem(_LiquidationsSnapshotDataLiquidationsItem, total=False):
+    step: Literal["STARTED", "ORDERS_CANCELLED", "REDUCED", "TAKEN_OVER", "DELEVERAGED", "BAD_DEBT", "COMPLETED"]
+    """What was done; absent in a snapshot."""
+    tradingPairId: str
+    """Trading pair."""
+    quantity: str
+    """Taken from the position of the pair, in units of the base token."""
+    price: str
+    """Price at which it was taken."""
+    fee: str
+    """Liquidation fee of the step, in units of the collateral."""
+    badDebt: str
+    """Loss that neither the bucket nor the insurance fund could bear."""
 
 
 class _ListAccountTradesResponse(TypedDict):
@@ -1471,15 +1519,15 @@ class _MarketStatsSnapshotDataMarketsItem(TypedDict):
 
 class MarketStatsSnapshotDataMarketsItem(_MarketStatsSnapshotDataMarketsItem, total=False):
     markPrice: str
-    """Of perpetuals."""
+    """Of perpetuals: price at which positions are valued; absent before the first."""
     indexPrice: str
-    """Of perpetuals."""
+    """Of perpetuals: price of the underlying; absent before the first."""
     fundingRate: str
-    """Of perpetuals."""
+    """Of perpetuals: rate of the funding interval that ended last, a fraction; absent before it."""
     nextFundingTime: str
-    """Of perpetuals."""
+    """Of perpetuals: when funding is paid next."""
     openInterest: str
-    """Of perpetuals."""
+    """Of perpetuals: quantity of all long positions, which is that of all short ones."""
 
 
 class MarketStatsUpdate(TypedDict):
@@ -1518,15 +1566,15 @@ class _MarketStatsUpdateData(TypedDict):
 class MarketStatsUpdateData(_MarketStatsUpdateData, total=False):
     """What the channel tells."""
     markPrice: str
-    """Of perpetuals."""
+    """Of perpetuals: price at which positions are valued; absent before the first."""
     indexPrice: str
-    """Of perpetuals."""
+    """Of perpetuals: price of the underlying; absent before the first."""
     fundingRate: str
-    """Of perpetuals."""
+    """Of perpetuals: rate of the funding interval that ended last, a fraction; absent before it."""
     nextFundingTime: str
-    """Of perpetuals."""
+    """Of perpetuals: when funding is paid next."""
     openInterest: str
-    """Of perpetuals."""
+    """Of perpetuals: quantity of all long positions, which is that of all short ones."""
 
 
 class _MatchResult(TypedDict):
@@ -2242,21 +2290,17 @@ class PositionRisk(_PositionRisk, total=False):
 PositionStatus = Literal["OPEN", "CLOSED"]
 
 class PositionUpdate(TypedDict):
-    """A position that changed."""
+    """A position that changed: a higher `version` replaces what you have, an equal or lower one is ignored."""
     channel: Literal["positions"]
     """Name of the channel."""
     type: Literal["position_update"]
     """What the frame is."""
+    reason: Literal["trade", "liquidation", "take_over", "deleverage", "funding", "margin", "settlement", "leverage"]
+    """What caused it; the first of `reasons`."""
     timestamp: str
     """When the frame was made."""
-    data: PositionUpdateData
+    data: Position
     """What the channel tells."""
-
-
-class PositionUpdateData(TypedDict):
-    """What the channel tells."""
-    version: int
-    """Ranks states of one thing: higher is newer."""
 
 
 class PositionsSnapshot(TypedDict):
@@ -2273,13 +2317,8 @@ class PositionsSnapshot(TypedDict):
 
 class PositionsSnapshotData(TypedDict):
     """What the channel tells."""
-    positions: list[PositionsSnapshotDataPositionsItem]
+    positions: list[Position]
     """Open positions."""
-
-
-class PositionsSnapshotDataPositionsItem(TypedDict):
-    version: int
-    """Ranks states of one thing: higher is newer."""
 
 
 class ReducePositionMarginResponse(TypedDict):
@@ -2459,7 +2498,8 @@ class ScreenerDay(TypedDict):
     priceChangePercent: str | None
     """From the last price before that day to its own last one, in percent, rounded to 4 digits."""
     openInterestNotionalAvg: str | None
-    """Of perpetuals."""
+    """Of perpetuals: mean of the open interest of that day, in units of the quote token; null while under 95 % of it
+    are known."""
 
 
 class ScreenerItem(TypedDict):
@@ -2497,19 +2537,22 @@ class ScreenerItem(TypedDict):
     totalTradeCountLtd: int | None
     """Trades since the first."""
     latestFundingRate: str | None
-    """Of perpetuals."""
+    """Of perpetuals: rate of the funding interval that ended last, a fraction; positive: longs paid."""
     lastFundingTime: str | None
-    """Of perpetuals."""
+    """Of perpetuals: when that was paid, Unix milliseconds as text."""
     openInterestBase: str | None
-    """Of perpetuals."""
+    """Of perpetuals: quantity of all long positions, which is that of all short ones."""
     openInterestNotional: str | None
-    """Of perpetuals."""
+    """Of perpetuals: the same at the mark price, in units of the quote token."""
     openInterestNotionalAvg1h: str | None
-    """Of perpetuals."""
+    """Of perpetuals: its mean over 1 hour. One sample a minute that is over; null while fewer than 95 % of the
+    minutes have one."""
     openInterestNotionalAvg24h: str | None
-    """Of perpetuals."""
+    """Of perpetuals: its mean over 24 hours. One sample a minute that is over; null while fewer than 95 % of the
+    minutes have one."""
     openInterestNotionalAvg7d: str | None
-    """Of perpetuals."""
+    """Of perpetuals: its mean over 7 days. One sample a minute that is over; null while fewer than 95 % of the
+    minutes have one."""
 
 
 #: PENDING waits for settlement on the chain, SETTLED is handed over to it, SETTLED_ON_CHAIN is final.
@@ -2964,15 +3007,15 @@ PositionsFrame = Union[PositionsSnapshot, PositionUpdate]
 TwapOrdersFrame = Union[TwapOrdersSnapshot, TwapOrderUpdate]
 
 __all__ = [
-    "AccountFrame", "AccountSnapshot", "AccountSnapshotData", "AccountSnapshotDataAccountsItem", "AccountTrade",
-    "AccountUpdate", "AccountUpdateData", "AddPositionMarginResponse", "AgentAction", "Amount", "Balance",
-    "BalanceUpdate", "BalanceUpdateData", "BalancesFrame", "BalancesSnapshot", "BalancesSnapshotData",
-    "BatchCancelAllOrdersResponse", "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse",
-    "BatchCancelOrdersResponseResultsItem", "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem",
-    "BatchReplaceOrdersResponse", "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelOrderResponse", "Candle",
-    "CandleInterval", "ChallengeResponse", "CheckResponse", "CloseMarginSubAccountResponse", "ClosePositionResponse",
-    "CloseType", "ConditionalOrderUpdate", "ConditionalOrderUpdateData", "ConditionalOrdersFrame",
-    "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData", "ConditionalOrdersSnapshotDataConditionalOrdersItem",
+    "AccountFrame", "AccountSnapshot", "AccountSnapshotData", "AccountTrade", "AccountUpdate",
+    "AddPositionMarginResponse", "AgentAction", "Amount", "Balance", "BalanceUpdate", "BalanceUpdateData",
+    "BalancesFrame", "BalancesSnapshot", "BalancesSnapshotData", "BatchCancelAllOrdersResponse",
+    "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse", "BatchCancelOrdersResponseResultsItem",
+    "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem", "BatchReplaceOrdersResponse",
+    "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelOrderResponse", "Candle", "CandleInterval",
+    "ChallengeResponse", "CheckResponse", "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType",
+    "ConditionalOrderUpdate", "ConditionalOrderUpdateData", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot",
+    "ConditionalOrdersSnapshotData", "ConditionalOrdersSnapshotDataConditionalOrdersItem",
     "CreateDelegatedSessionResponse", "CreateOrderResponse", "CreateSubAccountLimitResponse",
     "CreateSubAccountResponse", "DelegatedAgent", "DeleteSubAccountLimitResponse", "DepositCollateralResponse",
     "EntryType", "FaucetMint", "Fill", "FundingPayment", "FundingRate", "GetApplicationConfigResponse",
@@ -2996,9 +3039,8 @@ __all__ = [
     "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
     "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
     "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
-    "PerpConfig", "Position", "PositionDirection", "PositionRisk", "PositionStatus", "PositionUpdate",
-    "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
-    "PositionsSnapshotDataPositionsItem", "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement",
+    "PerpConfig", "Position", "PositionDirection", "PositionRisk", "PositionStatus", "PositionUpdate", "PositionsFrame",
+    "PositionsSnapshot", "PositionsSnapshotData", "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement",
     "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState",
     "RiskTier", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount",
     "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData",
