@@ -67,9 +67,11 @@ export interface PositionView {
   openedAt: number
   updatedAt: number
   version: number
-  /** Of its perpetual. */
+  /** Of its perpetual: ticks, 10^-6 atoms, PerpMode, and when its index price came, Unix ms. */
   mark: number
   cumulative: bigint
+  mode: number
+  indexAt: number
 }
 
 export interface BucketView {
@@ -293,7 +295,7 @@ function pairsIn(bits: Uint8Array): number[] {
 function copyPosition(state: State, row: number): PositionView {
   const at = positionRow(state, row)
   const pair = inRange(get(state, at, POSITION.PAIR), state.genesis.limits.pairs)
-  const { mark, cumulative } = readPerp(state, pair)
+  const { mark, cumulative, mode, indexAt } = readPerp(state, pair)
   return {
     row,
     pair,
@@ -314,5 +316,7 @@ function copyPosition(state: State, row: number): PositionView {
     version: getF64(state, at, POSITION.VERSION),
     mark,
     cumulative,
+    mode,
+    indexAt,
   }
 }

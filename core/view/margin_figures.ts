@@ -10,6 +10,7 @@
  *                that its orders would lead to, and what they would lose at once against the mark
  *   there        equity + PENDING - requirement: what there is for more orders
  */
+import { PerpMode } from '../layout/margin.ts'
 import type { RiskTier } from '../state/perp_terms.ts'
 import type { BucketView, MarginAccountView, PositionView } from './margin.ts'
 
@@ -141,6 +142,15 @@ export function withdrawableOf(
   if (positions.length === 0 && orders === 0 && allocated + realized >= 0n) return allocated
   return most(0n, allocated - most(0n, -realized) - loss - most(0n, requirement - pending))
 }
+
+/**
+ * Whether a position or order of the bucket is of a pair whose price is stale at `now`, Unix ms (margin/mark_price.ts): then nothing is
+ * taken out of it. `staleMs`: age at which the index price of a pair is.
+ */
+export const hasStalePrice = (
+  positions: readonly Pick<PositionView, 'pair' | 'mode' | 'indexAt'>[], staleMs: (pair: number) => number, now: number,
+): boolean => positions.some(({ pair, mode, indexAt }) =>
+  mode < PerpMode.SETTLING && (indexAt === 0 || now - indexAt > staleMs(pair)))
 
 /** What `bucket` has more than it must, with `position` at `mark` and the others where they are. */
 function surplus(ladderOf: LadderOf, bucket: Backed, position: Exposed, mark: number, required: boolean): bigint {

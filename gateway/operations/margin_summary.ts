@@ -13,7 +13,7 @@ import {
   readBucket, readMarginAccount, readParent, type BucketInAccount, type BucketView, type MarginAccountView,
 } from '../../core/view/margin.ts'
 import {
-  bucketFigures, freeOf, isCalled, withdrawableOf, type BucketFigures, type Ladder, type LadderOf,
+  bucketFigures, freeOf, hasStalePrice, isCalled, withdrawableOf, type BucketFigures, type Ladder, type LadderOf,
 } from '../../core/view/margin_figures.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
@@ -59,7 +59,7 @@ const FIGURES = {
   withdrawableCollateral: field(
     Decimal, 'The largest amount that a transfer out of this scope accepts. Gains that are not settled never count. Of a margin account: '
       + 'what no risk bucket has. Of a flat risk bucket: all that is allocated, which settles its loss; with a loss, amounts between its '
-      + 'equity and this one are refused.',
+      + 'equity and this one are refused. 0 while a price of the bucket is stale.',
   ),
   totalPositionNotional: field(Decimal, 'Sum of abs(size) times mark price.'),
   unrealizedPnl: field(Decimal, 'Of the open positions at their mark prices, without funding.'),
@@ -182,6 +182,10 @@ const worst = (states: readonly AccountState[]): AccountState =>
 
 const isFrozen = ({ state }: BucketView): boolean => state === BucketState.LIQUIDATING || state === BucketState.BAD_DEBT
 
+/** Whether nothing can be taken out of it until there is a fresh price. */
+const isStale = ({ genesis, time }: Gateway, { positions }: BucketView): boolean =>
+  hasStalePrice(positions, (pair) => genesis.pairs[pair]!.perp!.staleMs, time())
+
 /** What more orders of a bucket may need at most. */
 function availableOf(bucket: BucketView, { there }: BucketFigures, margin: MarginAccountView): bigint {
   const sum = there + freeOf(margin)
@@ -214,7 +218,7 @@ function bucketParts(gateway: Gateway, asset: Asset, { bucket, margin }: BucketI
     initialMarginRequired: text(figures.requirement),
     maintenanceMarginRequired: text(figures.maintenance),
     freeCollateral: text(figures.there),
-    withdrawableCollateral: text(isFrozen(bucket) ? 0n : withdrawableOf(bucket, figures)),
+    withdrawableCollateral: text(isFrozen(bucket) || isStale(gateway, bucket) ? 0n : withdrawableOf(bucket, figures)),
     totalPositionNotional: text(figures.notional),
     unrealizedPnl: text(figures.unrealized),
     realizedPnl: text(bucket.lifetime),

@@ -227,7 +227,7 @@ export const TransferCollateralFromRiskBucket = operation({
   description: 'Moves collateral of a risk bucket back to its margin account, at most `withdrawableCollateral`. All that is allocated of a '
     + `bucket without positions and orders closes it: its profit or loss settles with the margin account. ${REPEATED}`,
   answer: 'It was moved.',
-  refusals: ['RISK_BUCKET_IN_LIQUIDATION', ...refusals],
+  refusals: ['RISK_BUCKET_IN_LIQUIDATION', 'PRICE_STALE', ...refusals],
   params: BucketPath,
   body: MoveBody,
   output: MoveAnswer,

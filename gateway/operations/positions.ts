@@ -242,7 +242,7 @@ function moveMargin(
 }
 
 const moveRefusals = [
-  'POSITION_NOT_FOUND', 'NOT_FOUND', 'INSUFFICIENT_COLLATERAL', 'RISK_BUCKET_IN_LIQUIDATION', ...KEYED, ...READ, ...COMMAND,
+  'POSITION_NOT_FOUND', 'NOT_FOUND', 'INSUFFICIENT_COLLATERAL', 'RISK_BUCKET_IN_LIQUIDATION', 'PRICE_STALE', ...KEYED, ...READ, ...COMMAND,
 ] as const
 
 export const AddPositionMargin = operation({

@@ -6,13 +6,14 @@ import t from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
 import { bucketFigures as engineFigures, requirementOf as engineRequirement } from '../../core/margin/figures.ts'
 import { armBucket, guardOf } from '../../core/margin/guards.ts'
+import { withdrawable } from '../../core/margin/collateral.ts'
 import { R } from '../../core/state/balances.ts'
 import { MarginMode, PERP, POSITION, RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { bucketAt, getF64, perpRow, positionRow, set, setF64, setI64 } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import { readBucket, type BucketView } from '../../core/view/margin.ts'
 import {
-  bankruptcyPrice, bucketFigures, liquidationPrice, maintenanceOf, notionalOf, requirementOf, type LadderOf,
+  bankruptcyPrice, bucketFigures, liquidationPrice, maintenanceOf, notionalOf, requirementOf, withdrawableOf, type LadderOf,
 } from '../../core/view/margin_figures.ts'
 import { bucketWith, exchange, setMark, trade } from '../support/margin_rows.ts'
 
@@ -24,13 +25,13 @@ const ladderOf = (state: State): LadderOf => (pair) => {
   return { tiers: perp!.tiers, tickLotAtoms }
 }
 
-/** A bucket with random positions in one or both perpetuals, random resting orders and funding that is not settled. */
-function random(prng: ReturnType<typeof createPrng>): { state: State; bucket: number; view: BucketView } {
+/** A bucket with random positions, resting orders and funding that is not settled; `rich`: times as much collateral. */
+function random(prng: ReturnType<typeof createPrng>, rich = 1): { state: State; bucket: number; view: BucketView } {
   const within = (low: number, high: number): number => low + prng.below(high - low + 1)
   const marks = [within(20_000, 90_000), within(10_000, 60_000)]
   const state = exchange(marks)
   const cross = prng.below(2) === 1
-  const bucket = bucketWith(state, BigInt(within(0, 2_000_000_000)), cross ? MarginMode.CROSS : MarginMode.ISOLATED)
+  const bucket = bucketWith(state, BigInt(rich * within(0, 2_000_000_000)), cross ? MarginMode.CROSS : MarginMode.ISOLATED)
   setI64(state, bucket, RISK_BUCKET.PENDING, BigInt(within(0, 10_000_000)))
   setI64(state, bucket, RISK_BUCKET.REALIZED, BigInt(within(-50_000_000, 50_000_000)))
   for (let pair = 0; pair < (cross ? 2 : 1); pair++) {
@@ -69,6 +70,21 @@ t.test('figures of a bucket are those of the registers', async (t) => {
       if (needed !== state.registers[R.INITIAL]) wrong.push(`round ${round}`)
     }
   }
+  t.strictSame(wrong, [])
+})
+
+t.test('what may be taken out of a bucket is what the engine gives back', async (t) => {
+  const prng = createPrng(5)
+  const wrong: string[] = []
+  let some = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    const { state, bucket, view } = random(prng, 200)
+    const taken = withdrawableOf(view, bucketFigures(ladderOf(state), view))
+    withdrawable(state, bucket)
+    if (taken > 0n) some++
+    if (taken !== state.registers[R.AMOUNT]) wrong.push(`round ${round}: ${taken} instead of ${state.registers[R.AMOUNT]}`)
+  }
+  t.ok(some > 20, 'there was something')
   t.strictSame(wrong, [])
 })
 

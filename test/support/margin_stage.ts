@@ -34,8 +34,11 @@ export async function setIndexPrice({ operate }: Pick<Harness, 'operate'>, pair:
   if (record[RESULT.at.code] !== 0) throw new Error(`index price: ${record[RESULT.at.code]}`)
 }
 
-export async function marginStage(historian?: Historian, flags: readonly string[] = []): Promise<MarginStage> {
-  const harness = await startHarness(flags, testGenesis({}, true), historian)
+/** `edit` changes the genesis document. */
+export async function marginStage(
+  historian?: Historian, flags: readonly string[] = [], edit: (source: string) => string = (source) => source,
+): Promise<MarginStage> {
+  const harness = await startHarness(flags, edit(testGenesis({}, true)), historian)
   const named = (symbol: string): Pair => harness.genesis.pairs.find((pair) => pair.symbol === symbol)!
   const [btc, eth] = [named('BTC/USDC-PERP'), named('ETH/USDC-PERP')]
   const price = (pair: Pair, units: number): Promise<void> => setIndexPrice(harness, pair, units)

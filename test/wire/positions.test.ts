@@ -142,3 +142,25 @@ t.test('the configuration of a perpetual', async (t) => {
   t.match((await user.get(`/market/pairs/${spot.id}/perp/config`)).json, { statusCode: 404, details: { field: 'tradingPairId' } })
   t.match((await user.get(`/market/pairs/${stage.btc.id}/perp/funding-rates`)).json, { fundingRates: [], total: 0 })
 })
+
+t.test('nothing is taken out of a bucket while its price is stale', async (t) => {
+  const quick = await marginStage(undefined, [], (source) => source.replaceAll('"staleSeconds":30', '"staleSeconds":1'))
+  t.teardown(() => quick.harness.close())
+  const [long, short] = [await quick.user(), await quick.user()]
+  await quick.price(quick.btc, 60_000)
+  await short.order('SELL', '0.01', '60000')
+  await long.order('BUY', '0.01', '60000')
+  const { positionId, riskBucketId } = (await long.get('/positions')).json.positions[0]
+  await long.post(`/positions/${positionId}/margin/add`, { amount: '10' })
+  const bucket = async (): Promise<Record<string, unknown>> => (await long.get(`/margin/risk-buckets/${riskBucketId}`)).json
+  let before = await bucket()
+  for (let asked = 0; asked < 1000 && before['withdrawableCollateral'] !== '0'; asked++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    before = await bucket()
+  }
+  t.equal(before['withdrawableCollateral'], '0')
+  t.match((await long.post(`/positions/${positionId}/margin/reduce`, { amount: '1' })).json, { statusCode: 400, code: 'PRICE_STALE' })
+  await quick.price(quick.btc, 60_000)
+  t.equal((await bucket())['withdrawableCollateral'], '10')
+  t.match((await long.post(`/positions/${positionId}/margin/reduce`, { amount: '10' })).json, { status: 'SUCCESS' })
+})

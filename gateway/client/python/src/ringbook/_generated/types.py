@@ -1437,7 +1437,7 @@ class _MarginAccount(TypedDict):
     withdrawableCollateral: str
     """The largest amount that a transfer out of this scope accepts. Gains that are not settled never count. Of a
     margin account: what no risk bucket has. Of a flat risk bucket: all that is allocated, which settles its loss;
-    with a loss, amounts between its equity and this one are refused."""
+    with a loss, amounts between its equity and this one are refused. 0 while a price of the bucket is stale."""
     totalPositionNotional: str
     """Sum of abs(size) times mark price."""
     unrealizedPnl: str
@@ -2432,7 +2432,7 @@ class _RiskBucket(TypedDict):
     withdrawableCollateral: str
     """The largest amount that a transfer out of this scope accepts. Gains that are not settled never count. Of a
     margin account: what no risk bucket has. Of a flat risk bucket: all that is allocated, which settles its loss;
-    with a loss, amounts between its equity and this one are refused."""
+    with a loss, amounts between its equity and this one are refused. 0 while a price of the bucket is stale."""
     totalPositionNotional: str
     """Sum of abs(size) times mark price."""
     unrealizedPnl: str
