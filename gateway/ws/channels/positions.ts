@@ -23,7 +23,7 @@ import { readerOf } from './parameters.ts'
 
 const { at: P } = POSITION_CHANGED
 /** By PositionReason: what changed the position. */
-const REASONS = POSITION_REASON_NAMES.map((name) => name.toLowerCase())
+const REASONS = POSITION_REASON_NAMES.map((name) => name.toLowerCase() as Lowercase<typeof name>)
 
 export const POSITIONS = channel({
   name: 'positions',
