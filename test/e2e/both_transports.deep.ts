@@ -6,11 +6,11 @@
 import t, { type Test } from 'tap'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import {
-  historyReached, issueServerKey, removeDirectory, startExchange, temporaryDirectory, type Exchange,
+  historyReached, issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'
 import { signed } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
-import { farFromMidnight } from '../support/midnight.ts'
+import { farFromFullMinute, farFromMidnight } from '../support/midnight.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
 t.setTimeout(900_000)
@@ -37,6 +37,8 @@ function masked(value: unknown, key = '', calledBy = ''): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => [name, masked(each, name, calledBy)]))
 }
 
+const PERPETUAL = 'BTC/USDC-PERP'
+
 /** The script's calls so far and what they were answered, masked. */
 class Script {
   readonly steps: [step: string, outcome: unknown][] = []
@@ -46,6 +48,7 @@ class Script {
   readonly transport: Transport
   readonly exchange: Exchange
   pair = ''
+  perpetual = ''
   limit: Json = {}
 
   constructor(transport: Transport, exchange: Exchange) {
@@ -89,7 +92,9 @@ async function arrive(script: Script): Promise<void> {
   await script.signIn(maker)
   await script.signIn(taker)
   const { tradingPairs } = await script.call('ListTradingPairs', { pageSize: 100 })
-  script.pair = tradingPairs.find((each: Json) => each['symbol'] === 'ETH/USDC').id
+  const pairOf = (symbol: string): string => tradingPairs.find((each: Json) => each['symbol'] === symbol).id
+  script.pair = pairOf('ETH/USDC')
+  script.perpetual = pairOf(PERPETUAL)
   script.limit = { tradingPairId: script.pair, orderType: 'LIMIT', side: 'SELL', quantity: '0.5', price: '2000' }
   await script.call('GetTradingPair', { tradingPairId: script.pair })
   await script.call('GetServerTime')
@@ -261,6 +266,89 @@ async function readMarket(script: Script): Promise<void> {
   await script.call('GetCandles', { ...week, limit: 501 })
 }
 
+async function moveCollateral(script: Script, marginAccountId: string): Promise<void> {
+  const { maker, taker } = script
+  const deposit = { marginAccountId, amount: '2000', idempotencyKey: 'deposit' }
+  await script.call('DepositCollateral', deposit, taker)
+  await script.call('DepositCollateral', deposit, taker)
+  await script.call('DepositCollateral', { ...deposit, amount: '2001' }, taker)
+  await script.call('DepositCollateral', { marginAccountId, amount: '1000000' }, taker)
+  await script.call('DepositCollateral', { marginAccountId, amount: '1' }, maker)
+  await script.call('GetMarginAccount', { marginAccountId }, taker)
+  await script.call('GetMarginAccount', { marginAccountId }, maker)
+  await script.call('GetAvailableCollateral', {}, taker)
+  const { marginAccountId: sub } = await script.call('CreateMarginSubAccount', { label: 'basis é' }, taker)
+  await script.call('TransferCollateralToSubAccount', { marginAccountId: sub, amount: '10.5' }, taker)
+  await script.call('TransferCollateralToSubAccount', { marginAccountId: sub, amount: '5000' }, taker)
+  await script.call('TransferCollateralFromSubAccount', { marginAccountId: sub, amount: '0.5' }, taker)
+  await script.call('ListMarginAccounts', {}, taker)
+  await script.call('CloseMarginSubAccount', { marginAccountId }, taker)
+  await script.call('CloseMarginSubAccount', { marginAccountId: sub }, taker)
+  await script.call('CloseMarginSubAccount', { marginAccountId: sub }, taker)
+  await script.call('WithdrawCollateral', { marginAccountId, amount: '5000' }, taker)
+  await script.call('WithdrawCollateral', { marginAccountId, amount: '100.25' }, taker)
+}
+
+async function openPosition(script: Script, marginAccountId: string): Promise<void> {
+  const { maker, taker, perpetual: tradingPairId } = script
+  const preview = { tradingPairId, side: 'BUY', orderType: 'LIMIT', quantity: '0.02', price: '65000', leverage: '5' }
+  await script.call('GetPerpConfig', { tradingPairId })
+  await script.call('GetPerpConfig', { tradingPairId: script.pair })
+  await script.call('ListFundingRates', { tradingPairId })
+  const order = { ...preview, tradingMode: 'MARGIN' }
+  await script.call('CreateOrder', preview, maker)
+  await script.call('CreateOrder', { ...order, side: 'SELL', leverage: '51' }, maker)
+  await script.call('CreateOrder', { ...order, side: 'SELL' }, maker)
+  await script.call('SimulateOrderRisk', { marginAccountId, ...preview }, taker)
+  await script.call('SimulateParentOrderRisk', { ...preview, strategyKey: 'carry', marginMode: 'CROSS' }, taker)
+  await script.call('SimulateParentOrderRisk', { ...preview, quantity: '1' }, taker)
+  await script.call('CreateOrder', { ...order, quantity: '1' }, taker)
+  await script.call('CreateOrder', { ...order, reduceOnly: true }, taker)
+  await script.call('CreateOrder', { ...order, returnFills: true }, taker)
+  await script.call('CreateOrder', { ...order, price: '60000', strategyKey: 'carry', marginMode: 'CROSS' }, taker)
+}
+
+async function tradePerpetual(script: Script): Promise<void> {
+  const { maker, taker, perpetual: tradingPairId } = script
+  // Each full minute is a command of its own once there is a price, and ids are made of how many came before.
+  await farFromFullMinute()
+  const { status } = await operate(script.exchange, '/perps/price', { pair: PERPETUAL, price: '65000' })
+  t.equal(status, 200, 'the index price is set')
+  const parentOf = async (trader: Wallet): Promise<string> =>
+    (await script.call('ListMarginAccounts', {}, trader))['accounts'][0].marginAccountId
+  const marginAccountId = await parentOf(taker)
+  await moveCollateral(script, marginAccountId)
+  await script.call('DepositCollateral', { marginAccountId: await parentOf(maker), amount: '2000' }, maker)
+  await openPosition(script, marginAccountId)
+  const { positions } = await script.call('ListPositions', { tradingPairId }, taker)
+  const { positionId, riskBucketId } = positions[0]
+  await script.call('GetPosition', { positionId }, taker)
+  await script.call('GetPosition', { positionId }, maker)
+  await script.call('GetPositionRisk', { positionId }, taker)
+  await script.call('ListFundingPayments', { positionId }, taker)
+  await script.call('AddPositionMargin', { positionId, amount: '25.5' }, taker)
+  await script.call('ReducePositionMargin', { positionId, amount: '25.5' }, taker)
+  await script.call('ReducePositionMargin', { positionId, amount: '500' }, taker)
+  await script.call('ListRiskBuckets', {}, taker)
+  await script.call('GetRiskBucket', { riskBucketId }, taker)
+  await script.call('GetRiskBucket', { riskBucketId }, maker)
+  await script.call('TransferCollateralToRiskBucket', { riskBucketId, amount: '30' }, taker)
+  await script.call('TransferCollateralFromRiskBucket', { riskBucketId, amount: '20' }, taker)
+  const more = { tradingPairId, side: 'BUY', orderType: 'LIMIT', quantity: '0.01', price: '60000', leverage: '5' }
+  await script.call('SimulateRiskBucketOrderRisk', { riskBucketId, ...more }, taker)
+  await script.call('CreateOrder', { ...more, quantity: '0.02', price: '64900', tradingMode: 'MARGIN' }, maker)
+  await script.call('ClosePosition', { positionId, closeType: 'LIMIT', price: '64900', quantity: '0.005' }, taker)
+  await script.call('ClosePosition', { positionId, closeType: 'LIMIT' }, taker)
+  await script.call('ClosePosition', { positionId, closeType: 'MARKET' }, taker)
+  await script.call('ClosePosition', { positionId, closeType: 'MARKET' }, taker)
+  await script.call('GetPosition', { positionId }, taker)
+  await script.call('ListOrders', { tradingPairId, status: ['SUBMITTED'] }, taker)
+  await script.call('BatchCancelAllOrders', {}, taker)
+  await script.call('BatchCancelAllOrders', {}, maker)
+  await historyReached(script.exchange)
+  await script.call('ListPositions', { status: 'CLOSED' }, taker)
+}
+
 async function readBack(script: Script): Promise<void> {
   const { maker, taker, pair } = script
   const nothing = '00000000-0000-4000-8000-000000000000'
@@ -285,7 +373,7 @@ async function readBack(script: Script): Promise<void> {
 
 async function play(transport: Transport, exchange: Exchange): Promise<Script['steps']> {
   const script = new Script(transport, exchange)
-  const parts = [arrive, tradeOneByOne, tradeInBatches, raiseFamily, delegate, readAsBackend, readMarket, readBack]
+  const parts = [arrive, tradeOneByOne, tradeInBatches, raiseFamily, delegate, readAsBackend, readMarket, tradePerpetual, readBack]
   for (const part of parts) await part(script)
   t.strictSame([...script.called].sort(), Object.keys(TABLE).sort(), 'the script calls every operation')
   return script.steps

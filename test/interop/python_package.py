@@ -83,6 +83,7 @@ class Everything:
         await self.orders({"tradingPairId": pair, **order})
         await self.family(usdc["assetId"], address)
         await self.agents(pair, address)
+        await self.perpetual(next(each["id"] for each in pairs if each["symbol"] == "BTC/USDC-PERP"))
         for name in ("Config", "Users", "Balances", "Orders", "Movements", "Stats"):
             verb = "Get" if name in ("Config", "Stats") else "List"
             await self.call(f"{verb}Application{name}", client=self.backend)
@@ -153,6 +154,51 @@ class Everything:
             except RefusedError as error:
                 assert error.code == "AGENT_NOT_ALLOWED", error
         await self.call("RevokeDelegatedAgent", agentId=agent["id"])
+
+    async def perpetual(self, pair):
+        async with Closing(self.make(new_wallet())) as other:
+            await ready(other.sign_in())
+            await ready(other.mint())
+            for client in (other, self.client):
+                parent = (await self.call("ListMarginAccounts", client))["accounts"][0]["marginAccountId"]
+                await self.call("DepositCollateral", client, marginAccountId=parent, amount="2000")
+            ladder = (await self.call("GetPerpConfig", tradingPairId=pair))["riskTiers"]
+            assert [tier["tierLevel"] for tier in ladder] == [1, 2, 3], ladder
+            terms = {"tradingPairId": pair, "orderType": "LIMIT", "quantity": "0.01", "price": "65000", "leverage": "5"}
+            bought, sold = {**terms, "side": "BUY"}, {**terms, "side": "SELL", "tradingMode": "MARGIN"}
+            preview = lambda: self.call("SimulateParentOrderRisk", **bought)
+            await eventually(preview, lambda risk: risk.get("rejectCode") != "PRICE_STALE")
+            assert (await self.call("SimulateOrderRisk", marginAccountId=parent, **bought))["accepted"]
+            await self.call("CreateOrder", other, **sold)
+            await self.call("CreateOrder", **bought, tradingMode="MARGIN")
+            await self.position(parent, (await self.call("ListPositions"))["positions"][0], bought)
+            await self.call("CreateOrder", other, **{**sold, "side": "BUY", "price": "64000"})
+            identity = {"positionId": (await self.call("ListPositions"))["positions"][0]["positionId"]}
+            closed = await self.call("ClosePosition", **identity, closeType="IOC", price="64000")
+            assert closed["matchResult"]["status"] == "FILLED", closed
+            assert (await self.call("GetPosition", **identity))["realizedPnl"] == "-10"
+        await self.call("ListFundingRates", tradingPairId=pair)
+        sub = {"marginAccountId": (await self.call("CreateMarginSubAccount", label="basis"))["marginAccountId"]}
+        await self.call("TransferCollateralToSubAccount", **sub, amount="10")
+        await self.call("TransferCollateralFromSubAccount", **sub, amount="4")
+        assert (await self.call("CloseMarginSubAccount", **sub))["amount"] == "6"
+        await self.call("WithdrawCollateral", marginAccountId=parent, amount="1")
+
+    async def position(self, parent, position, order):
+        bucket = {"riskBucketId": position["riskBucketId"]}
+        assert (await self.call("GetMarginAccount", marginAccountId=parent))["accountState"] == "Normal"
+        await self.call("GetAvailableCollateral")
+        assert (await self.call("ListRiskBuckets"))["riskBuckets"][0]["riskBucketId"] == bucket["riskBucketId"]
+        await self.call("TransferCollateralToRiskBucket", **bucket, amount="50")
+        await self.call("TransferCollateralFromRiskBucket", **bucket, amount="20")
+        assert (await self.call("SimulateRiskBucketOrderRisk", **bucket, **{**order, "price": "60000"}))["accepted"]
+        assert float((await self.call("GetRiskBucket", **bucket))["equity"]) > 0
+        same = {"positionId": position["positionId"]}
+        assert (await self.call("GetPosition", **same))["entryPrice"] == "65000"
+        assert (await self.call("GetPositionRisk", **same))["tierLevel"] == 1
+        await self.call("AddPositionMargin", **same, amount="5")
+        await self.call("ReducePositionMargin", **same, amount="5")
+        assert (await self.call("ListFundingPayments", **same))["payments"] == []
 
 
 class Closing:
