@@ -22,6 +22,10 @@ const VOLATILE = [
   't', 'T', 'lastPriceTimestamp', 'bucketStart',
 ]
 
+/** Protobuf does not tell a list that is empty from one that is absent. */
+const isNothing = (key: string, value: unknown): boolean =>
+  value === null || value === undefined || (key === 'selectedTradingPairIds' && Array.isArray(value) && value.length === 0)
+
 function masked(value: unknown, key = '', calledBy = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => masked(each, key, calledBy))
   if (typeof value === 'string' && ISO.test(value)) return '<time>'
@@ -33,7 +37,7 @@ function masked(value: unknown, key = '', calledBy = ''): unknown {
     return `<${key}: ${typeof value}>`
   }
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined)
+  const entries = Object.entries(value).filter(([name, each]) => !isNothing(name, each))
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => [name, masked(each, name, calledBy)]))
 }
 

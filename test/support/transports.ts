@@ -75,6 +75,9 @@ export function grpcTransport(client: GrpcClient, serverKey = ''): Transport {
 const prefixOf = (type: protobuf.Enum): string => `${type.name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}_`
 /** Enumerations whose JSON is in lower case. */
 const LOWER = new Set(['AccountType', 'TradeRole', 'HealthStatus', 'PortfolioPeriod', 'CandleInterval'])
+/** Enumerations whose JSON is words put together: MARGIN_CALL is MarginCall. */
+const JOINED = new Set(['MarginAccountState'])
+const joined = (name: string): string => name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Lists that JSON leaves out when they are empty: protobuf knows no absent ones. */
 const ABSENT_WHEN_EMPTY = new Set(['.svc.v1.MatchResult.fills'])
@@ -93,7 +96,7 @@ function jsonOf(type: protobuf.Type, message: Json): Json {
     const one = (value: any): unknown => {
       if (field.resolvedType instanceof protobuf.Enum) {
         const name = String(value).slice(prefixOf(field.resolvedType).length)
-        return LOWER.has(field.resolvedType.name) ? name.toLowerCase() : name
+        return LOWER.has(field.resolvedType.name) ? name.toLowerCase() : JOINED.has(field.resolvedType.name) ? joined(name) : name
       }
       if (!(field.resolvedType instanceof protobuf.Type)) return value
       if (field.resolvedType.name !== 'Timestamp') return jsonOf(field.resolvedType, value)
