@@ -1,19 +1,26 @@
 /**
  * Prices of a perpetual: how old the index is, and the mark that margin is counted at.
  *
- *   mark = median(index + basis, middle of the book, last trade), within MARK_BAND_PPM of the index
+ *   mark = median(index, index + basis, book), within MARK_BAND_PPM of the index
+ *   book = median(best bid, best ask, last trade), or the middle before the first trade
  *
  * The basis is the distance of the book's middle from the index, smoothed: each index price moves it by dt / (dt + BASIS_MS) of what it
- * lacks, where dt is the time since the one before. It begins at 0, so that the first book there is has no weight yet, and the middle it
- * learns from is within the band too. What is missing, a side of the book or a trade, stands in the median as index + basis, and teaches
- * the basis nothing. So one trade, or one order at a strange price, never makes the mark: a second of the three must agree with it.
+ * lacks, where dt is the time since the one before, STALE_MS at most. It begins at 0, so that the first book there is has no weight yet,
+ * and the middle it learns from is within the band too. A book that lacks a side stands in the median as index + basis, and teaches the
+ * basis nothing; so does one that nobody can trade with, because the pair takes no orders.
+ *
+ * **Who can move it.** Bid, ask and last trade of a thin market belong to whoever wants them, so they are one voice of three, and both
+ * others are anchored to the index: the mark always lies between the index and index + basis. A book that is wrong for a moment moves
+ * nothing; one that stays wrong moves the basis, while everybody can trade against it. Otherwise two accounts of one owner would trade far
+ * from the index, with the margin of the fair price, and leave the loss of the one to the fund when the mark comes back.
  *
  * A mark that the operator forced wins until its time is over. A perpetual that settles has the settlement price as its mark.
  *
  * Numbers: prices here are millionths of a tick, whole numbers in doubles. A price is below 2^30 ticks, so 2^50 of these; a sum of three
- * is below 2^52. Widest products: index × band in ppm, below 2^50; of the smoothing (lib/proportion.ts) dt × (dt + BASIS_MS), below 2^52,
- * because dt counts as {@link STEP_MOST} at most. Both are exact.
+ * is below 2^52. Widest products: index × band in ppm, below 2^50; of the smoothing (lib/proportion.ts) dt × (dt + BASIS_MS), below 2^45,
+ * because both are an hour at most. All are exact.
  */
+import { PairStatus } from '../layout/command.ts'
 import { PerpMode } from '../layout/margin.ts'
 import { proportion } from '../lib/proportion.ts'
 import { NO_ASK, PAIR, TERMS } from '../state/columns.ts'
@@ -23,8 +30,6 @@ import type { State } from '../state/state.ts'
 
 /** Of a tick, and of the whole in ppm. */
 const MILLION = 1_000_000
-/** Time since the index price before that counts at most, ms: 9 hours. */
-const STEP_MOST = 2 ** 25
 
 /** True when `pair` is listed and a perpetual. */
 export const isPerpetual = (state: State, pair: number): boolean =>
@@ -53,8 +58,12 @@ export const lowestMark = (state: State, pair: number): number =>
 export const highestMark = (state: State, pair: number): number =>
   Math.min(state.priceTicks - 1, get(state, perpRow(state, pair), PERP.INDEX) + bandWidth(state, pair))
 
-/** Twice the middle of the book, ticks; 0: a side is empty. */
+/** True when the pair takes orders, so that its book is one that can be traded with. */
+export const takesOrders = (state: State, pair: number): boolean => get(state, pairRow(state, pair), PAIR.STATUS) === PairStatus.ACTIVE
+
+/** Twice the middle of the book, ticks; 0: a side is empty, or the pair takes no orders. */
 export function doubleMiddle(state: State, pair: number): number {
+  if (!takesOrders(state, pair)) return 0
   const book = pairRow(state, pair)
   const bid = get(state, book, PAIR.BEST_BID)
   const ask = get(state, book, PAIR.BEST_ASK)
@@ -73,10 +82,11 @@ export function smoothBasis(state: State, pair: number): void {
   const middle = boundedDoubleMiddle(state, pair)
   setF64(state, perp, PERP.BASIS_AT, now(state))
   if (since === 0 || middle === 0) return
-  const step = Math.min(STEP_MOST, now(state) - since)
+  const terms = perpTermsRow(state, pair)
+  const step = Math.min(getF64(state, terms, PERP_TERMS.STALE_MS), now(state) - since)
   const basis = Number(getI64(state, perp, PERP.BASIS))
   const target = middle * (MILLION / 2) - get(state, perp, PERP.INDEX) * MILLION
-  const smoothing = getF64(state, perpTermsRow(state, pair), PERP_TERMS.BASIS_MS)
+  const smoothing = getF64(state, terms, PERP_TERMS.BASIS_MS)
   setI64(state, perp, PERP.BASIS, BigInt(basis + proportion(target - basis, step, step + smoothing)))
 }
 
@@ -94,13 +104,21 @@ export function setMark(state: State, pair: number): void {
 
 function marketMark(state: State, pair: number): number {
   const perp = perpRow(state, pair)
-  const fair = get(state, perp, PERP.INDEX) * MILLION + Number(getI64(state, perp, PERP.BASIS))
-  const middle = doubleMiddle(state, pair)
-  const last = get(state, pairRow(state, pair), PAIR.LAST_PRICE)
-  const between = median(fair, middle === 0 ? fair : middle * (MILLION / 2), last === 0 ? fair : last * MILLION)
+  const index = get(state, perp, PERP.INDEX) * MILLION
+  const fair = index + Number(getI64(state, perp, PERP.BASIS))
+  const between = median(index, fair, bookPrice(state, pair, fair))
   // To the nearest tick, a half upwards.
   const ticks = Math.floor((between + MILLION / 2) / MILLION)
   return Math.min(highestMark(state, pair), Math.max(lowestMark(state, pair), ticks))
+}
+
+/** What the book says, millionths of a tick; `fair`: it says nothing. */
+function bookPrice(state: State, pair: number, fair: number): number {
+  const middle = doubleMiddle(state, pair)
+  if (middle === 0) return fair
+  const book = pairRow(state, pair)
+  const last = get(state, book, PAIR.LAST_PRICE)
+  return last === 0 ? middle * (MILLION / 2) : median(get(state, book, PAIR.BEST_BID), get(state, book, PAIR.BEST_ASK), last) * MILLION
 }
 
 /** The middle one of three. */

@@ -8,7 +8,8 @@
  *
  * Intervals end at multiples of their length since 1970, in sequenced time. One that nobody was there for (the exchange was down) is not
  * made up for: the one that is over ends with the samples it has, the next ends at the next multiple. Without samples, or with a stale
- * index, the rate is 0. A premium is sampled only while the index is fresh.
+ * index, the rate is 0. A premium is sampled only while the index is fresh and the pair takes orders: nobody pays for the premium of a
+ * book that he cannot trade with.
  *
  * Widest product: mark × atoms of a tick and lot × rate: value of a lot at most 2^36 (state/perp_terms.ts), a rate at most 2^22: 2^58.
  */
@@ -17,7 +18,7 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitFundingRate, emitMark, emitResult } from '../events/emit.ts'
 import { premiumOf, rateSoFar } from '../margin/funding_rate.ts'
-import { isFresh, isPerpetual } from '../margin/mark_price.ts'
+import { isFresh, isPerpetual, takesOrders } from '../margin/mark_price.ts'
 import { R } from '../state/balances.ts'
 import { TERMS } from '../state/columns.ts'
 import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
@@ -71,7 +72,7 @@ export function fundingStep(state: State, command: Views, base: number): void {
 function sample(state: State, pair: number): void {
   const perp = perpRow(state, pair)
   setF64(state, perp, PERP.NEXT_SAMPLE_AT, nextMultiple(now(state), MINUTE))
-  if (!isFresh(state, pair)) return
+  if (!isFresh(state, pair) || !takesOrders(state, pair)) return
   setI64(state, perp, PERP.PREMIUM_SUM, getI64(state, perp, PERP.PREMIUM_SUM) + BigInt(premiumOf(state, pair)))
   add(state, perp, PERP.SAMPLES, 1)
 }

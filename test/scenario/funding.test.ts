@@ -82,10 +82,9 @@ t.test('the clamp: premiums within the band of the mark, rates within the cap', 
 
 t.test('without a book the mark is sampled', async (t) => {
   const stage = new PerpStage({ staleSeconds: 3600 })
-  stage.book(10_039, 10_041)
-  stage.last(10_040)
-  stage.price(10_000)
+  stage.basis(40)
   stage.book(0, 10_041)
+  stage.price(10_000)
   t.equal(stage.mark, 10_040)
   stage.time = HOUR_0 + MINUTE
   stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
@@ -143,9 +142,8 @@ t.test('the widest product: the dearest lot at the highest rate', async (t) => {
     staleSeconds: 3600, maxFundingRate: '0.04', markBandBps: '5000', fundingIntervalSeconds: 28_800, referencePrice: '104.8576',
   }
   const stage = new PerpStage(widest, { tickSize: '1.048576', lotSize: '1', minOrderSize: '1' })
-  stage.price(40_000)
+  stage.basis(20_000)
   stage.book(60_000, 60_002)
-  stage.last(60_001)
   stage.price(40_000)
   t.equal(stage.mark, 60_000, 'the band ends at half more')
   stage.time = HOUR_0 + MINUTE

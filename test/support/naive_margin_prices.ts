@@ -14,8 +14,6 @@ import { otherSide, type Ex } from './naive_terms.ts'
 
 const MINUTE = 60_000
 const EIGHT_HOURS = 28_800
-/** Longest time that the smoothing of the basis counts, ms. */
-const SMOOTHED_MOST = 2 ** 25
 
 const termsOf = (ex: Ex, pair: number): NonNullable<Ex['genesis']['pairs'][number]['perp']> => ex.genesis.pairs[pair]!.perp!
 const between = (low: Decimal, value: Decimal, high: Decimal): Decimal => Decimal.min(high, Decimal.max(low, value))
@@ -27,10 +25,18 @@ function bandOf(ex: Ex, pair: number): [low: Decimal, high: Decimal] {
   return [Decimal.max(1, exact(index).minus(width)), Decimal.min(ex.genesis.limits.priceTicks - 1, exact(index).plus(width))]
 }
 
-/** Middle between the best bid and the best ask, ticks; null: a side is empty. */
-function middleOf(ex: Ex, pair: number): Decimal | null {
+const takesOrders = (ex: Ex, pair: number): boolean => ex.statuses[pair] === 'ACTIVE'
+
+/** Best bid and best ask, ticks; null: a side is empty, or nobody can trade. */
+function touchOf(ex: Ex, pair: number): [bid: Decimal, ask: Decimal] | null {
   const [bid, ask] = [otherSide(ex, pair, true)[0], otherSide(ex, pair, false)[0]]
-  return bid === undefined || ask === undefined ? null : exact(bid.price + ask.price).div(2)
+  return bid === undefined || ask === undefined || !takesOrders(ex, pair) ? null : [exact(bid.price), exact(ask.price)]
+}
+
+/** Middle between the two, ticks. */
+function middleOf(ex: Ex, pair: number): Decimal | null {
+  const touch = touchOf(ex, pair)
+  return touch === null ? null : touch[0].plus(touch[1]).div(2)
 }
 
 function boundedMiddle(ex: Ex, pair: number): Decimal | null {
@@ -46,7 +52,7 @@ function smooth(ex: Ex, pair: number): void {
   perp.basisAt = ex.now
   const middle = boundedMiddle(ex, pair)
   if (since === 0 || middle === null) return
-  const passed = Math.min(SMOOTHED_MOST, ex.now - since)
+  const passed = Math.min(termsOf(ex, pair).staleMs, ex.now - since)
   const lacks = middle.minus(perp.index).times(1e6).minus(exact(perp.basis))
   perp.basis += truncated(lacks.times(passed).div(passed + termsOf(ex, pair).basisMs))
 }
@@ -59,12 +65,16 @@ export function setMark(ex: Ex, pair: number): void {
   else perp.mark = perp.forcedMark === 0 ? marketMark(ex, pair, perp) : perp.forcedMark
 }
 
+const medianOf = (three: Decimal[]): Decimal => three.sort((a, b) => a.comparedTo(b))[1]!
+
+/** The book, as bid, ask and last trade say it, against the index and the index with its basis. */
 function marketMark(ex: Ex, pair: number, { index, basis, last }: Perp): number {
   const fair = exact(index).plus(exact(basis).div(1e6))
-  const three = [fair, middleOf(ex, pair) ?? fair, last === 0 ? fair : exact(last)]
-  const median = three.sort((a, b) => a.comparedTo(b))[1]!
+  const touch = touchOf(ex, pair)
+  const lastTrade = last === 0 ? middleOf(ex, pair) : exact(last)
+  const book = touch === null ? fair : medianOf([...touch, lastTrade!])
   const [low, high] = bandOf(ex, pair)
-  return between(low, exact(roundedDown(median.plus(0.5))), high).toNumber()
+  return between(low, exact(roundedDown(medianOf([exact(index), fair, book]).plus(0.5))), high).toNumber()
 }
 
 /** Premium of the book over the index, 10^-8. */
@@ -171,7 +181,8 @@ export function fundingStep(ex: Ex, command: Decoded): void {
   const perp = perpOf(ex, pair)
   if (isOver(ex, perp.nextSampleAt)) {
     perp.nextSampleAt = nextMultiple(ex.now, MINUTE)
-    if (!isStale(ex, pair)) Object.assign(perp, { premiumSum: perp.premiumSum + premiumOf(ex, pair), samples: perp.samples + 1 })
+    const samples = !isStale(ex, pair) && takesOrders(ex, pair)
+    if (samples) Object.assign(perp, { premiumSum: perp.premiumSum + premiumOf(ex, pair), samples: perp.samples + 1 })
   }
   if (isOver(ex, perp.nextFundingAt)) endInterval(ex, pair, perp)
   tellMark(ex, pair)

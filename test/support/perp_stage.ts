@@ -5,7 +5,7 @@ import {
 } from '../../core/layout/table.ts'
 import { NO_ASK, PAIR } from '../../core/state/columns.ts'
 import { PERP } from '../../core/state/margin_rows.ts'
-import { get, getF64, getI64, pairRow, perpRow, set } from '../../core/state/rows.ts'
+import { get, getF64, getI64, pairRow, perpRow, set, setI64 } from '../../core/state/rows.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { decodeEvent } from './naive_events.ts'
 import { genesisText, pairSpec, perpPair, type PairSpec, type PerpSpec } from './variants.ts'
@@ -50,6 +50,11 @@ export class PerpStage {
   book(bid: number, ask: number): void {
     set(this.state, pairRow(this.state, PERP_PAIR), PAIR.BEST_BID, bid)
     set(this.state, pairRow(this.state, PERP_PAIR), PAIR.BEST_ASK, ask === 0 ? NO_ASK : ask)
+  }
+
+  /** The smoothed basis, ticks. */
+  basis(ticks: number): void {
+    setI64(this.state, perpRow(this.state, PERP_PAIR), PERP.BASIS, BigInt(ticks) * 1_000_000n)
   }
 
   last(price: number): void {

@@ -1,9 +1,9 @@
 /**
- * Promise: the mark of a perpetual is the median of index plus basis, middle of the book and last trade, within the band of the index,
- * by tables worked out by hand; an index price far from a fresh one is refused; the index is stale one millisecond after its time.
+ * Promise: the mark of a perpetual is the median of index, index plus basis and what the book says, within the band of the index, by
+ * tables worked out by hand; an index price far from a fresh one is refused; the index is stale one millisecond after its time.
  */
 import t from 'tap'
-import { CommandType } from '../../core/layout/command.ts'
+import { CommandType, PairStatus } from '../../core/layout/command.ts'
 import { PerpMode, PerpSetting, PriceSource } from '../../core/layout/margin.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { proportion } from '../../core/lib/proportion.ts'
@@ -13,24 +13,28 @@ import { perpRow, set } from '../../core/state/rows.ts'
 import { HOUR_0, PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
 
 t.test('the median of three, within 3 % of an index of 10,000 ticks', async (t) => {
-  const table: [what: string, bid: number, ask: number, last: number, mark: number][] = [
-    ['nothing but the index', 0, 0, 0, 10_000],
-    ['a book without a trade is outvoted by index and index', 10_010, 10_030, 0, 10_000],
-    ['a trade without a book too', 0, 0, 10_030, 10_000],
-    ['index < book < last', 10_010, 10_030, 10_050, 10_020],
-    ['index < last < book', 10_050, 10_070, 10_030, 10_030],
-    ['last < index < book', 10_010, 10_030, 9000, 10_000],
-    ['last < book < index', 9900, 9902, 1, 9901],
-    ['half a tick goes up', 10_010, 10_011, 20_000, 10_011],
-    ['half a tick below the index goes up too', 9989, 9990, 1, 9990],
-    ['one side of a book is no book: bids', 10_100, 0, 10_200, 10_000],
-    ['one side of a book is no book: asks', 0, 10_100, 10_200, 10_000],
-    ['above the band', 10_400, 10_600, 10_600, 10_300],
-    ['below the band', 8000, 9999, 8000, 9700],
-    ['at the band', 10_299, 10_301, 60_000, 10_300],
+  const table: [what: string, basis: number, bid: number, ask: number, last: number, mark: number][] = [
+    ['nothing but the index', 0, 0, 0, 0, 10_000],
+    ['without a basis book and trade are outvoted', 0, 10_010, 10_030, 10_020, 10_000],
+    ['without a book the basis is all there is', 20, 0, 0, 10_010, 10_020],
+    ['index < book < basis: the last trade', 20, 10_005, 10_015, 10_010, 10_010],
+    ['a trade above the touch is the ask', 20, 10_005, 10_015, 10_050, 10_015],
+    ['a trade below the touch is the bid', 20, 10_005, 10_015, 1, 10_005],
+    ['before the first trade the middle', 20, 10_006, 10_014, 0, 10_010],
+    ['a book beyond the basis makes no mark', 20, 10_030, 10_050, 10_040, 10_020],
+    ['nor one on the other side of the index', 20, 9900, 9902, 9901, 10_000],
+    ['below the index it is the same', -20, 9985, 9987, 9986, 9986],
+    ['half a tick goes up', 20, 10_010, 10_011, 0, 10_011],
+    ['half a tick below the index goes up too', -20, 9989, 9990, 0, 9990],
+    ['one side of a book is no book: bids', 20, 10_005, 0, 10_010, 10_020],
+    ['one side of a book is no book: asks', 20, 0, 10_005, 10_005, 10_020],
+    ['above the band', 400, 10_400, 10_600, 10_600, 10_300],
+    ['below the band', -400, 8000, 9600, 8000, 9700],
+    ['at the band', 300, 10_299, 10_301, 60_000, 10_300],
   ]
-  for (const [what, bid, ask, last, mark] of table) {
+  for (const [what, basis, bid, ask, last, mark] of table) {
     const stage = new PerpStage()
+    stage.basis(basis)
     stage.book(bid, ask)
     stage.last(last)
     t.match(stage.price(10_000), { code: 0, pair: PERP_PAIR, detail: mark, detail2: 0 }, what)
@@ -40,15 +44,44 @@ t.test('the median of three, within 3 % of an index of 10,000 ticks', async (t) 
 
 t.test('a band of less than a tick, and one that ends beyond all prices', async (t) => {
   const stage = new PerpStage({ markBandBps: '300' })
+  stage.basis(17)
   stage.book(40, 60)
   stage.last(50)
   stage.price(33)
   t.equal(stage.mark, 33, '3 % of 33 is less than a tick')
   stage.price(65_500, { force: 1 })
-  stage.book(65_533, 65_535)
-  stage.last(65_535)
+  stage.book(0, 0)
+  stage.basis(100)
   stage.price(65_500)
   t.equal(stage.mark, 65_534, 'within the band, which ends at the highest price')
+})
+
+t.test('a book that nobody can trade with says and teaches nothing, and nobody pays its premium', async (t) => {
+  const stage = new PerpStage({ staleSeconds: 3600 })
+  stage.price(10_000)
+  stage.basis(20)
+  stage.book(10_005, 10_015)
+  const halt = (status: number): unknown => stage.send(CommandType.SET_PAIR_STATUS, { pair: PERP_PAIR, status })['code']
+  t.equal(halt(PairStatus.HALTED), 0)
+  stage.time += 60_000
+  t.match(stage.price(10_000), { detail: 10_020 })
+  t.equal(stage.atoms(PERP.BASIS), 20_000_000n)
+  stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+  t.equal(stage.get(PERP.SAMPLES), 0)
+  t.equal(halt(PairStatus.ACTIVE), 0)
+  t.match(stage.price(10_000), { detail: 10_010 })
+  stage.time += 60_000
+  stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+  t.equal(stage.get(PERP.SAMPLES), 1)
+})
+
+t.test('time without prices counts as STALE_MS at most: the first book behind an outage is not the basis', async (t) => {
+  const stage = new PerpStage()
+  stage.price(10_000)
+  stage.book(10_100, 10_300)
+  stage.time += 3_600_000
+  stage.price(10_000)
+  t.equal(stage.atoms(PERP.BASIS), 33_333_333n, '30 s of 180 s')
 })
 
 t.test('the basis takes the middle of the book over by dt / (dt + 150 s)', async (t) => {
@@ -132,6 +165,7 @@ t.test('what is refused changes nothing: who, which pair, which price, which sou
 
 t.test('MARK says the prices; the first price schedules samples and funding', async (t) => {
   const stage = new PerpStage()
+  stage.basis(20)
   stage.book(10_010, 10_030)
   stage.last(10_050)
   const values = { pair: PERP_PAIR, price: 10_000, source: PriceSource.EMBEDDED, observedAt: stage.time - 700 }
@@ -157,8 +191,7 @@ t.test('a forced mark wins over all three and over the band, until its time', as
   })
   const said = [{ event: 'MARK', mark: 20_000, index: 10_000 }, { event: 'RESULT of SET_PERP', code: 0, detail: 2, originalSequence: 0 }]
   t.match(events, said)
-  stage.book(10_010, 10_030)
-  stage.last(10_050)
+  stage.basis(20)
   stage.time += 999
   t.match(stage.price(10_000), { detail: 20_000 }, 'to the last millisecond')
   stage.time += 1
