@@ -75,9 +75,10 @@ export class Calls {
       const connection = connections.of(stream.session)
       // It was told to end in this turn.
       if (connection === undefined) return stream.close(constants.NGHTTP2_REFUSED_STREAM)
+      countReceived(stream, connection)
       if (this.#admit(stream, connection, headers, raw)) for (const each of serve) each.call(server, stream, headers, flags, raw)
       // Behind the library, which holds the data back until it reads; what nobody reads is dropped.
-      stream.on('data', (data: Buffer) => (connection.received += data.length))
+      stream.on('data', () => undefined)
     })
     this.#timer = setInterval(() => this.#sweep(), lookMs(limits.requestMs))
     this.#timer.unref()
@@ -161,6 +162,16 @@ export class Calls {
       const taking = waiting.taking > 0 && now - waiting.taking > stalledMs
       if (sending || taking) stream.close(constants.NGHTTP2_CANCEL)
     }
+  }
+}
+
+/** Counts data as it comes: a stream of orders that has enough under way leaves a whole window of it unread. */
+function countReceived(stream: ServerHttp2Stream, connection: Connection): void {
+  const push = stream.push.bind(stream)
+  // The one way in which Node hands on what came.
+  stream.push = (data: Buffer | null): boolean => {
+    if (data !== null) connection.received += data.length
+    return push(data)
   }
 }
 

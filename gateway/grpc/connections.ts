@@ -112,7 +112,7 @@ export class Connection {
   calls = 0
   /** Since when there are none, ms of performance.now(). */
   idleSince = performance.now()
-  /** Bytes of messages that came, ever. */
+  /** Bytes of messages that came, ever; those that nobody read yet are among them. */
   received = 0
   /** Since the last look. */
   #resets = 0
