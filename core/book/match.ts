@@ -12,7 +12,10 @@ import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, LEVEL, NO_ASK, ORDER, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import { emitFill, emitSelfTrade } from '../events/emit.ts'
-import { accountRow, addF64, countFills, get, getF64, levelRow, now, pairRow, scalar, set, setF64, termsRow } from '../state/rows.ts'
+import {
+  accountRow, addF64, countFills, get, getF64, levelRow, note, noted, now, pairRow, scalar, set, setF64, termsRow,
+} from '../state/rows.ts'
+import { N } from '../state/balances.ts'
 import type { State } from '../state/state.ts'
 import { settle } from '../ledger/settle.ts'
 import { payerOf } from '../ledger/holds.ts'
@@ -42,7 +45,10 @@ export function isExpired(state: State, row: number): boolean {
 
 /** Resting orders that one order meets, at most: a quarter of a millisecond to look at, some ten to trade with or to end. */
 export const PATH_MAX = 20_000
-/** The same on a perpetual, where each of them changes two positions and is looked at as a whole bucket is: some 10 ms too. */
+/**
+ * The same on a perpetual, where each of them changes two positions and is looked at as a whole bucket is: some 10 ms too. Reduce-only
+ * orders that end because a fill closed their position count as met. A step of liquidation may meet as many as it says (note LOOKS).
+ */
 export const PERP_PATH_MAX = 4000
 /** Expired orders at the touch that one command ends, at most. */
 export const CLEARED_MAX = 1000
@@ -82,11 +88,14 @@ export function match(state: State, taker: number, limit: number, command: Views
   const pair = get(state, taker, ORDER.PAIR)
   const sell = get(state, taker, ORDER.FLAGS) & Flag.SELL
   const perp = get(state, termsRow(state, pair), TERMS.PERP)
-  let left = perp !== 0 ? PERP_PATH_MAX : scalar(state, SCALAR.RULES) < 2 ? state.maxOrders : PATH_MAX
+  const limited = perp !== 0 && noted(state, N.STEPS) !== 0
+  let left = scalar(state, SCALAR.RULES) < 2 ? state.maxOrders : PATH_MAX
+  if (perp !== 0) left = limited ? noted(state, N.LOOKS) : PERP_PATH_MAX
   while (get(state, taker, ORDER.REMAINING) > 0) {
     const best = bestOpposite(state, pair, sell)
     if (sell === 0 ? best > limit || best === NO_ASK : best < limit || best === 0) return Reason.NONE
-    if (left-- === 0) return Reason.INSUFFICIENT_DEPTH
+    if (left-- <= 0) return Reason.INSUFFICIENT_DEPTH
+    if (limited) note(state, N.LOOKS, left)
     const maker = headOf(state, pair, best)
     if (isExpired(state, maker)) {
       endOrder(state, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
@@ -98,8 +107,10 @@ export function match(state: State, taker: number, limit: number, command: Views
     } else if (perp === 0) fill(state, taker, maker, pair, sell, best)
     else {
       if (!takerBears(state, taker, maker, pair, best)) return Reason.INSUFFICIENT_MARGIN
-      if (makerBears(state, taker, maker, best)) fill(state, taker, maker, pair, sell, best)
-      else endOrder(state, maker, Status.CANCELLED, Reason.INSUFFICIENT_MARGIN, 0, true)
+      if (makerBears(state, taker, maker, best)) {
+        left -= fill(state, taker, maker, pair, sell, best)
+        if (limited) note(state, N.LOOKS, left)
+      } else endOrder(state, maker, Status.CANCELLED, Reason.INSUFFICIENT_MARGIN, 0, true)
     }
   }
   return Reason.NONE
@@ -120,8 +131,8 @@ function takerBears(state: State, taker: number, maker: number, pair: number, pr
 const makerBears = (state: State, taker: number, maker: number, price: number): boolean =>
   bearsFill(state, maker, price, nextLots(state, taker, maker), get(state, maker, ORDER.MAKER_PPM))
 
-/** One fill between `taker` and `maker` at `price`. */
-function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): void {
+/** One fill between `taker` and `maker` at `price`; how many reduce-only orders of the maker ended with it. */
+function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): number {
   const open = get(state, maker, ORDER.REMAINING)
   const want = get(state, taker, ORDER.REMAINING)
   const lots = want < open ? want : open
@@ -149,16 +160,20 @@ function fill(state: State, taker: number, maker: number, pair: number, sell: nu
     addF64(state, levelRow(state, get(state, maker, ORDER.LEVEL)), LEVEL.LOTS, -lots)
     emitFill(state, maker, taker, price, lots)
   }
-  if (perp !== 0) endFill(state, taker, position, lots === open)
+  return perp === 0 ? 0 : endFill(state, taker, position, lots === open)
 }
 
-/** What a fill of a perpetual leads to: reduce-only orders of both positions fit again, and the maker's bucket is guarded. */
-function endFill(state: State, taker: number, position: number, filled: boolean): void {
+/**
+ * What a fill of a perpetual leads to: reduce-only orders of both positions fit again, and the maker's bucket is guarded. How many of the
+ * maker ended; those of the taker are not counted, for they end once in a command.
+ */
+function endFill(state: State, taker: number, position: number, filled: boolean): number {
   const bucket = bucketOf(state, position)
-  fitReduceOnly(state, position)
+  const ended = fitReduceOnly(state, position)
   if (filled) countOrder(state, position, -1)
   giveUpPosition(state, position)
   coverPositions(state, bucket)
   armBucket(state, bucket)
   fitReduceOnly(state, positionOf(state, taker))
+  return ended
 }

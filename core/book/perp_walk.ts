@@ -9,6 +9,7 @@
  *            that may be filled counts at the worst price on the way: never less than what it will cost.
  *
  * Nearly all makers are certain, since orders are admitted with more margin than this asks for. It looks at {@link PERP_PATH_MAX} orders.
+ * Reduce-only orders that may end with a fill count as met, as they do when it is matched: a FOK order must not end before its path does.
  */
 import { Flag } from '../layout/command.ts'
 import { NO_ASK, ORDER, TERMS } from '../state/columns.ts'
@@ -16,6 +17,8 @@ import { get, getI64, note, orderRow, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { N, R } from '../state/balances.ts'
 import { isCertain } from '../margin/fills.ts'
+import { positionOf } from '../margin/order_lists.ts'
+import { POSITION } from '../state/margin_rows.ts'
 import { bestOpposite, crosses, isExpired, PERP_PATH_MAX } from './match.ts'
 import { headOf, tickAbove, tickBelow } from './levels.ts'
 import { PATH_TOO_LONG } from './walk.ts'
@@ -41,6 +44,9 @@ export function walkPerp(state: State, pair: number, flags: number, limit: numbe
     let row = headOf(state, pair, tick)
     for (;;) {
       if (looks-- <= 0) return PATH_TOO_LONG
+      if ((flags & Flag.FOK) !== 0 && (get(state, row, ORDER.FLAGS) & Flag.REDUCE_ONLY) === 0) {
+        looks -= get(state, positionOf(state, row), POSITION.REDUCE_ORDERS)
+      }
       if (!isExpired(state, row)) {
         if (get(state, row, ORDER.ACCOUNT) === account) {
           own = ~row

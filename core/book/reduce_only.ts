@@ -2,13 +2,13 @@
  * Resting reduce-only orders of a position never have more lots together than the position has.
  *
  * When it shrinks by anything but their own fills, they are made smaller or ended (REDUCE_ONLY), newest first, until they fit; when it
- * turns or is closed, all of them end. A smaller one keeps its place in the book, and ORDER_RESIZED says so. At most
- * {@link REDUCE_ORDERS_MAX} rest on one position, which bounds it.
+ * turns or is closed, all of them end. A smaller one keeps its place in the book, and ORDER_RESIZED says so. At most REDUCE_ORDERS_MAX
+ * (margin/order_lists.ts) rest on one position, which bounds it.
  */
 import { Flag } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import { emitOrderResized } from '../events/emit.ts'
-import { addLots, REDUCE_ORDERS_MAX } from '../margin/order_lists.ts'
+import { addLots } from '../margin/order_lists.ts'
 import { LEVEL, ORDER } from '../state/columns.ts'
 import { POSITION } from '../state/margin_rows.ts'
 import { add, addF64, get, levelRow, now, orderRow, setF64 } from '../state/rows.ts'
@@ -24,17 +24,23 @@ function lotsToReduce(state: State, position: number, sells: boolean): number {
   return size > 0 ? size : 0
 }
 
-/** Makes the resting reduce-only orders of `position` fit. The row of the position stays: an order of it counts still. */
-export function fitReduceOnly(state: State, position: number): void {
-  for (let looked = 0; looked < REDUCE_ORDERS_MAX; looked++) {
+/**
+ * Makes the resting reduce-only orders of `position` fit; how many of them ended. The row of the position stays: an order of it counts
+ * still.
+ */
+export function fitReduceOnly(state: State, position: number): number {
+  for (let ended = 0; ; ended++) {
     const newest = get(state, position, POSITION.REDUCE_HEAD)
-    if (newest === 0) return
+    if (newest === 0) return ended
     const row = orderRow(state, newest - 1)
     const sells = (get(state, row, ORDER.FLAGS) & Flag.SELL) !== 0
     const over = get(state, position, POSITION.REDUCE_LOTS) - lotsToReduce(state, position, sells)
-    if (over <= 0) return
-    if (over < get(state, row, ORDER.REMAINING)) resize(state, row, over)
-    else endOrder(state, row, Status.CANCELLED, Reason.REDUCE_ONLY, 0, false)
+    if (over <= 0) return ended
+    if (over < get(state, row, ORDER.REMAINING)) {
+      resize(state, row, over)
+      return ended
+    }
+    endOrder(state, row, Status.CANCELLED, Reason.REDUCE_ONLY, 0, false)
   }
 }
 

@@ -129,7 +129,8 @@ export const FUNDING_STEP_COMMAND = defineLayout('funding_step', { ...HEADER, pa
 export const LIQUIDATION_STEP_COMMAND = defineLayout('liquidation_step', {
   ...HEADER,
   bucket: 'i32',
-  reserved: 'i32',
+  /** Resting orders that it may meet or end: its part of the work of a turn. 0: as many as an order of a user may. */
+  looks: 'i32',
   createdSequence: 'f64',
 })
 

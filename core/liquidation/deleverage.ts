@@ -1,15 +1,16 @@
 /**
  * Auto-deleveraging: what neither the book nor the fund takes is closed against positions of the other side, at the bankruptcy price and
- * without fees. Those who gain most with the most leverage are asked first (ranking.ts), at most {@link ASKED_MAX} with each command.
+ * without fees. Those who gain most with the most leverage are asked first (ranking.ts), at most {@link ASKED_MAX} with each command, and
+ * no more than it has work for: each of them, and each of their reduce-only orders that ends, is an order that it may meet or end.
  *
  * Lots of both sides are equal, so there is always somebody to ask; a bucket that is in liquidation itself is asked as all others. What is
  * closed at a price worse than the mark may leave a counterparty's bucket without enough margin: its guards find it, or, when it has no
  * position left, positions.ts puts it in the list.
  */
 import { LiquidationStatus, PositionReason } from '../layout/margin_events.ts'
-import { R } from '../state/balances.ts'
+import { N, R } from '../state/balances.ts'
 import { POSITION } from '../state/margin_rows.ts'
-import { get } from '../state/rows.ts'
+import { get, note, noted } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { armBucket } from '../margin/guards.ts'
 import { bucketOf, changeLots, giveUpPosition } from '../margin/positions.ts'
@@ -33,12 +34,12 @@ export function deleverage(state: State, bucket: number, position: number): numb
   if (ranking < 0) return 0
   const size = Math.abs(lots)
   let left = size
-  for (let asked = 0; left > 0 && asked < ASKED_MAX; asked++) {
+  for (let asked = 0; left > 0 && asked < ASKED_MAX && noted(state, N.LOOKS) > 0; asked++) {
     const other = nextRanked(state, ranking, pair, lots > 0)
     if (other < 0) break
     const held = Math.abs(get(state, other, POSITION.LOTS))
     const closed = Math.min(left, held)
-    close(state, other, lots > 0 ? closed : -closed, price)
+    note(state, N.LOOKS, noted(state, N.LOOKS) - 1 - close(state, other, lots > 0 ? closed : -closed, price))
     if (closed < held) askAgain(state, ranking)
     left -= closed
   }
@@ -52,13 +53,15 @@ export function deleverage(state: State, bucket: number, position: number): numb
   return size - left
 }
 
-/** Closes `lots` of a counterparty. */
-function close(state: State, position: number, lots: number, price: number): void {
+/** Closes `lots` of a counterparty; how many of its reduce-only orders ended. */
+function close(state: State, position: number, lots: number, price: number): number {
   const bucket = bucketOf(state, position)
   state.registers[R.FILL_FEE] = 0n
   changeLots(state, position, lots, price, PositionReason.DELEVERAGE)
   // The end of its last order gives up the row of a closed position, too.
+  let ended = 0
   if (get(state, position, POSITION.ORDERS) === 0) giveUpPosition(state, position)
-  else fitReduceOnly(state, position)
+  else ended = fitReduceOnly(state, position)
   armBucket(state, bucket)
+  return ended
 }

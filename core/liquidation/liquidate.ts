@@ -16,10 +16,14 @@
  *
  * After each of them the bucket is looked at again: whoever has enough margin is left alone from then on.
  *
- * **It ends.** A bucket in liquidation takes no orders and no lots but those that close. Each command ends at least one of its orders, or
- * closes at least one of its lots, or goes on with a ranking that ends after as many commands as there are rows; then lots are closed, for
- * there are as many lots on the other side. Where the book takes less than a fifth of what was asked, steps 3 and 4 take all that is left,
- * so nobody draws it out with small orders. Bad debt waits without commands until the fund can pay.
+ * **Work.** A command says how many orders it may meet or end: its part of what the sequencer gives to one turn
+ * (sequencer/liquidation_timers.ts). Where the book has more of them, the next command goes on.
+ *
+ * **It ends.** A bucket in liquidation takes no orders and no lots but those that close. Each command ends at least one of its orders,
+ * meets as many of the book as it may, which end or close some of its lots, or closes at least one of its lots otherwise, or goes on with
+ * a ranking that ends after as many commands as there are rows; then lots are closed, for there are as many lots on the other side. Where
+ * the whole book takes less than a fifth of what was asked, steps 3 and 4 take all that is left, so nobody draws it out with small orders.
+ * Bad debt waits without commands until the fund can pay.
  *
  * **What stops it.** While a price of its open positions is stale, a pair of them takes no orders, or a pair settles, nothing happens: the
  * bucket is in the list and looked at again when that is over. Maintenance does not stop it: positions can be closed then, too.
@@ -34,11 +38,11 @@ import { read, readF64 } from '../layout/record.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitCollateral, emitResult } from '../events/emit.ts'
-import { R } from '../state/balances.ts'
+import { N, R } from '../state/balances.ts'
 import { SCALAR, TERMS } from '../state/columns.ts'
 import { BucketState, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
 import {
-  bucketRow, get, getF64, getI64, lose, orderRow, perpTermsRow, positionRow, scalar, sequence, set, setF64, termsRow,
+  bucketRow, get, getF64, getI64, lose, note, noted, orderRow, perpTermsRow, positionRow, scalar, sequence, set, setF64, termsRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { marginAccountOf, touchBucket } from '../margin/buckets.ts'
@@ -48,10 +52,12 @@ import { armBucket } from '../margin/guards.ts'
 import { delistBucket, enlistBucket } from '../margin/liquidation_list.ts'
 import { maintenanceMargin, notionalOf } from '../margin/tiers.ts'
 import { endOrder } from '../book/end.ts'
+import { PERP_PATH_MAX } from '../book/match.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { coverDeficit } from './deficit.ts'
 import { deleverage } from './deleverage.ts'
 import { isFrozen } from './frozen.ts'
+import { WALK_MAX } from './ranking.ts'
 import { liquidationTick, lotsToReduce, meetsBook, mostLots, reduce } from './reduce.ts'
 import { takeOver } from './take_over.ts'
 import { notePosition, tell, tellBucket } from './tell.ts'
@@ -61,6 +67,8 @@ import { unwind } from './unwind.ts'
 export const ENDED_MAX = 64
 /** Less than one part in so many of what was asked, and the book is left alone. */
 const LITTLE = 5
+/** Rows of positions that are ranked for one order that may be met: they take as long. */
+export const ROWS_PER_LOOK = 16
 const PPM = 1_000_000n
 
 /** NOT_FOUND: no such bucket, or the row is another's by now. */
@@ -72,12 +80,25 @@ export function liquidationStep(state: State, command: Views, base: number): voi
     getF64(state, bucket, RISK_BUCKET.CREATED_SEQUENCE) === readF64(command, base, at.createdSequence)
   let code = laneRefusal(command, base)
   if (code === 0 && !known) code = REFUSALS.NOT_FOUND.number
-  if (code === 0) look(state, bucket)
+  if (code === 0) lookWithin(state, bucket, read(command, base, at.looks))
   emitResult(state, command, base, code, code === 0 ? get(state, bucket, RISK_BUCKET.ACCOUNT) : -1, 0, 0)
 }
 
 /** True when what {@link bucketHealth} left in the registers is a bucket with enough margin. */
 const isHealthy = ({ registers }: State): boolean => registers[R.EQUITY]! >= registers[R.SUM_MAINTENANCE]!
+
+/**
+ * As {@link look}, which meets or ends `looks` orders at most and ranks {@link ROWS_PER_LOOK} rows for each of them; 0: as many as an
+ * order of a user meets.
+ */
+function lookWithin(state: State, bucket: number, looks: number): void {
+  const most = looks > 0 && looks < PERP_PATH_MAX ? looks : PERP_PATH_MAX
+  note(state, N.STEPS, 1)
+  note(state, N.LOOKS, most)
+  note(state, N.ROWS, Math.min(WALK_MAX, most * ROWS_PER_LOOK))
+  look(state, bucket)
+  note(state, N.STEPS, 0)
+}
 
 /** Looks at a bucket and takes its next step. */
 function look(state: State, bucket: number): void {
@@ -127,14 +148,15 @@ function recover(state: State, bucket: number): void {
 
 /** Ends resting orders of the bucket, newest first of each position. */
 function endOrders(state: State, bucket: number): void {
+  const most = Math.min(ENDED_MAX, noted(state, N.LOOKS))
   let ended = 0
   for (let position = firstWithOrders(state, bucket); position >= 0; position = firstWithOrders(state, bucket)) {
     // The row may be free after its last order.
-    for (let slot = get(state, position, POSITION.ORDERS_HEAD); slot !== 0 && ended < ENDED_MAX; ended++) {
+    for (let slot = get(state, position, POSITION.ORDERS_HEAD); slot !== 0 && ended < most; ended++) {
       endOrder(state, orderRow(state, slot - 1), Status.CANCELLED, Reason.LIQUIDATION, 0, false)
       slot = get(state, position, POSITION.ORDERS_HEAD)
     }
-    if (ended === ENDED_MAX) break
+    if (ended === most) break
   }
   state.registers[R.AMOUNT] = 0n
   tellBucket(state, bucket, LiquidationStatus.ORDERS_CANCELLED, ended)
@@ -178,7 +200,8 @@ function closeNext(state: State, bucket: number): void {
   if (meetsBook(state, position, limit)) {
     const asked = Math.min(lotsToReduce(state, position), mostLots(state, position, limit))
     const taken = reduceThrough(state, bucket, position, asked, limit)
-    if (taken * LITTLE >= asked) return
+    // What it took is not all that the book has: the next command goes on with it.
+    if (taken * LITTLE >= asked || noted(state, N.LOOKS) <= 0) return
     bucketHealth(state, bucket)
     if (isHealthy(state)) return
   }

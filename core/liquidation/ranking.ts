@@ -11,16 +11,16 @@
  * goes on with the same walk, and with what it found. A ranking is good for {@link GOOD_MS} from when it began; a walk that is not at its
  * end goes on however long it takes. Positions may have changed since they were ranked: whoever asks one looks at it.
  */
-import { R } from '../state/balances.ts'
+import { N, R } from '../state/balances.ts'
 import { SCALAR } from '../state/columns.ts'
 import { PERP_TERMS, POSITION, RANKED, RANKED_MAX, RANKING, RankingPhase } from '../state/margin_rows.ts'
 import {
-  add, get, getF64, getI64, now, perpTermsRow, positionRow, rankedRow, rankingRow, scalar, set, setF64,
+  add, get, getF64, getI64, noted, now, perpTermsRow, positionRow, rankedRow, rankingRow, scalar, set, setF64,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { unrealizedOf } from '../margin/figures.ts'
 
-/** Rows of positions that one command looks at. */
+/** Rows of positions that one command looks at, at most; one with little work to do looks at fewer (note ROWS). */
 export const WALK_MAX = 4096
 /** ms of sequenced time. */
 export const GOOD_MS = 1000
@@ -34,7 +34,7 @@ export function rankingOf(state: State, pair: number, shorts: boolean): number {
   if (ranked || get(state, ranking, RANKING.PHASE) === RankingPhase.NONE) begin(state, ranking)
   const used = scalar(state, SCALAR.POSITIONS_USED)
   const from = get(state, ranking, RANKING.CURSOR)
-  const end = Math.min(used, from + WALK_MAX)
+  const end = Math.min(used, from + noted(state, N.ROWS))
   for (let row = from; row < end; row++) rank(state, ranking, row, pair, shorts)
   set(state, ranking, RANKING.CURSOR, end)
   if (end < used) return -1

@@ -8,18 +8,19 @@
  * all. No more than one order may have.
  * **Own orders.** One of the same account in another bucket that stands in the way ends (CANCEL_BOTH), and the rest is asked for once more;
  * at most {@link TRIES_MAX} times, so that nobody holds up his liquidation with orders of his own.
+ * **How many orders of the book.** As many as the command may meet (note LOOKS), by all its orders together.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
 import { COMMAND_SLOTS, CommandType, Flag, kindOf, ORDER_COMMAND, Origin, originFlags } from '../layout/command.ts'
 import { Reason } from '../layout/event.ts'
 import { clearFrom, write, writeF64 } from '../layout/record.ts'
 import { RECORD_BYTES, viewsOf } from '../layout/table.ts'
-import { R } from '../state/balances.ts'
+import { N, R } from '../state/balances.ts'
 import { ACCOUNT, NO_ASK, TERMS } from '../state/columns.ts'
 import { MAX_NOTIONAL } from '../state/genesis.ts'
 import { MarginMode, PERP_TERMS, POSITION, RISK_BUCKET, TIER } from '../state/margin_rows.ts'
 import {
-  accountRow, get, getF64, getI64, perpTermsRow, positionAt, termsRow, tierRow,
+  accountRow, get, getF64, getI64, noted, perpTermsRow, positionAt, termsRow, tierRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bestOpposite, crosses } from '../book/match.ts'
@@ -96,7 +97,8 @@ export function reduce(state: State, position: number, lots: number, limit: numb
   let left = Math.min(lots, mostLots(state, position, limit))
   const wanted = left
   registers[R.LIQUIDATION_FEE] = 0n
-  for (let tries = 0; left > 0 && tries < TRIES_MAX && crosses(sell, limit, bestOpposite(state, pair, sell)); tries++) {
+  for (let tries = 0; left > 0 && tries < TRIES_MAX && noted(state, N.LOOKS) > 0; tries++) {
+    if (!crosses(sell, limit, bestOpposite(state, pair, sell))) break
     writeOrder(state, position, sell, left, limit)
     const { outbox } = state
     const account = get(state, position, POSITION.ACCOUNT)

@@ -1,19 +1,23 @@
 /**
  * The heaps of guards (guards.ts): two a perpetual in column `guards`, of its long and of its short positions, least key first. A heap is
  * its size and then rows of positions; row n of column `guardKeys` is the key of position n and its place, which is below 0 in a heap of
- * shorts. All of it is derived from the stored columns, and zero until somebody builds it.
+ * shorts. Keys are doubles, whole and below 2^53. All of it is derived from the stored columns, and zero until somebody builds it.
  */
-import { GUARD, GUARD_TAKEN, PERP_TERMS, POSITION } from '../state/margin_rows.ts'
-import { get, guardRow, perpTermsRow, positionAt, set } from '../state/rows.ts'
+import { GUARD, GUARD_DRIFT, GUARD_TAKEN, PERP_TERMS, POSITION } from '../state/margin_rows.ts'
+import { get, getF64, guardDriftRow, guardRow, perpTermsRow, positionAt, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+
+export const perpNumber = (state: State, pair: number): number => get(state, perpTermsRow(state, pair), PERP_TERMS.NUMBER)
+/** The row that counts how far funding moved the guards of `pair`, a perpetual. */
+export const driftRow = (state: State, pair: number): number => guardDriftRow(state, perpNumber(state, pair))
 
 /** Where in column `guards` the heap of a side of `pair`, a perpetual, begins. */
 function heapOf(state: State, pair: number, shorts: boolean): number {
-  const number = get(state, perpTermsRow(state, pair), PERP_TERMS.NUMBER) - 1
+  const number = perpNumber(state, pair) - 1
   return (number * 2 + (shorts ? 1 : 0)) * (state.genesis.limits.positions + 1)
 }
 
-const keyOf = (state: State, position: number): number => get(state, guardRow(state, position), GUARD.KEY)
+const keyOf = (state: State, position: number): number => getF64(state, guardRow(state, position), GUARD.KEY)
 
 /** The position (its number) whose guard is reached first on that side of `pair`; -1: none has one. */
 export function firstGuard(state: State, pair: number, shorts: boolean): number {
@@ -55,13 +59,15 @@ function settle(state: State, heap: number, shorts: boolean, at: number): void {
   put(state, heap, shorts, at, position)
 }
 
-/** Gives the position at address `row` a guard on a side of its pair. It has none on the other. */
-export function setGuard(state: State, row: number, shorts: boolean, key: number): void {
+/** Gives the position at address `row` a guard at `tick` on a side of its pair. It has none on the other. */
+export function setGuard(state: State, row: number, shorts: boolean, tick: number): void {
   const { guards } = state
+  const drift = driftRow(state, get(state, row, POSITION.PAIR))
   const position = positionAt(state, row)
   const guard = guardRow(state, position)
   const heap = heapOf(state, get(state, row, POSITION.PAIR), shorts)
-  set(state, guard, GUARD.KEY, key)
+  if (shorts) setF64(state, guard, GUARD.KEY, getF64(state, drift, GUARD_DRIFT.SHORTS) + tick)
+  else setF64(state, guard, GUARD.KEY, getF64(state, drift, GUARD_DRIFT.LONGS) - tick)
   let at = get(state, guard, GUARD.AT)
   if (at === 0 || at === GUARD_TAKEN) {
     guards[heap] = guards[heap]! + 1

@@ -16,34 +16,38 @@
  * W = N0 + MM(N0) + slack / k with N0 at the mark of now.
  *
  * **Funding** moves equity without a price. A guard is kept as it was armed, and each perpetual has a drift: the most ticks by which
- * funding, since the guards were built, moved those of who paid. A key has the drift of when it was made, so one addition moves all:
+ * funding, since it is counted, moved those of who paid. A key has the drift of when it was made, so one addition moves all:
  *
  *   longs    key = drift - guard, due when key <= drift of now - mark
  *   shorts   key = drift + guard, due when key <= drift of now + mark
  *
  * Who gets funding keeps his guard. So a guard may be reached early, never late; then the bucket is looked at, and armed again exactly.
+ * A drift never has to be taken back: it grows by 2^30 at most with a rate, because that reaches every guard, and keys are whole numbers
+ * below 2^53, so eight million rates of that size go into it.
  *
  * **When.** {@link armBucket} after every change of lots, collateral, realised profit or leverage tier of a bucket that is not about to
  * change again in the same command. Buckets that are in liquidation have no guards: their list names them.
  *
  * **Derived.** Guards only decide which buckets the sequencer looks at; what happens then is decided by the figures. They are in no
- * snapshot and no digest, and are built from the rows, O(open positions), by whoever needs them first after a load: that is a command on a
- * bucket, or the sequencer's first look ({@link rebuildGuards}).
+ * snapshot and no digest. After a load they are built from the rows, in parts: {@link ALONG_MAX} buckets with each bucket that is armed
+ * meanwhile, and as many as the sequencer has time for with each of its turns ({@link buildGuards}). No command walks all of them. A bucket
+ * is named by its guards from when it was armed; one that failed while nobody ran is found when the walk comes to it, and the walk is over
+ * after as many turns as there are rows by what one turn looks at.
  *
  * **Widest products.** V and W below 2^62; divided by 10^6 -+ p before they are multiplied by 10^6. A quotient beyond 2^40 means no price.
  */
 import { R } from '../state/balances.ts'
 import { SCALAR, TERMS } from '../state/columns.ts'
 import {
-  BucketState, GUARD, GUARD_DRIFT, GUARD_TAKEN, GUARD_WORDS, PERP, PERP_TERMS, POSITION, RISK_BUCKET, TIER,
+  BucketState, GUARD, GUARD_DRIFT, GUARD_TAKEN, GuardPhase, PERP, PERP_TERMS, POSITION, RISK_BUCKET, TIER,
 } from '../state/margin_rows.ts'
 import {
-  add, bucketRow, get, getI64, guardDriftRow, guardRow, pairCount, perpRow, perpTermsRow, positionAt, positionRow, scalar, set, setI64,
-  termsRow, tierRow, wordOfRegister,
+  addF64, bucketRow, get, getF64, getI64, guardDriftRow, guardRow, pairCount, perpRow, perpTermsRow, positionAt, positionRow,
+  scalar, set, setI64, termsRow, tierRow, wordOfRegister,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bucketHealth, markOf, unrealizedOf } from './figures.ts'
-import { disarm, firstGuard, guardKey, setGuard, takeFromHeap } from './guard_heap.ts'
+import { disarm, driftRow, firstGuard, guardKey, perpNumber, setGuard, takeFromHeap } from './guard_heap.ts'
 import { isFresh } from './mark_price.ts'
 import { maintenanceMargin } from './tiers.ts'
 
@@ -55,40 +59,49 @@ const NO_NOTIONAL = 2_305_843_009_213_693_952n
 const QUOTIENT_MOST = 1_099_511_627_776n
 /** No price has so many ticks. */
 const TICKS_MOST = 2_147_483_647n
-/** Drifts stay below it, so that keys are words. */
-const DRIFT_MOST = 2 ** 29
+/** A drift of so many ticks reaches every guard. */
+const DRIFT_MOST = 1_073_741_824n
+/** Buckets that are armed along with another one while guards are being built. */
+export const ALONG_MAX = 4
 
-const isBuilt = (state: State): boolean => get(state, guardDriftRow(state, 0), GUARD_DRIFT.BUILT) !== 0
-const perpNumber = (state: State, pair: number): number => get(state, perpTermsRow(state, pair), PERP_TERMS.NUMBER)
-const driftRow = (state: State, pair: number): number => guardDriftRow(state, perpNumber(state, pair))
+const phaseOf = (state: State): number => get(state, guardDriftRow(state, 0), GUARD_DRIFT.PHASE)
 
-/** Builds all guards from the rows. Nothing but derived columns changes. */
-export function rebuildGuards(state: State): void {
-  set(state, guardDriftRow(state, 0), GUARD_DRIFT.BUILT, 1)
-  state.guards.fill(0)
-  state.guardKeys.fill(0, 0, scalar(state, SCALAR.POSITIONS_USED) * GUARD_WORDS)
+/**
+ * Arms buckets that were not armed since the columns were loaded, from where the last call stopped, and looks at `most` rows of buckets
+ * and positions on the way: at one bucket more at most. True: all guards are there. Nothing but derived columns changes.
+ */
+export function buildGuards(state: State, most: number): boolean {
+  const building = guardDriftRow(state, 0)
+  if (phaseOf(state) === GuardPhase.NONE) beginBuilding(state)
+  if (phaseOf(state) === GuardPhase.BUILT) return true
+  const used = scalar(state, SCALAR.BUCKETS_USED)
+  let bucket = get(state, building, GUARD_DRIFT.CURSOR)
+  for (let looks = 0; bucket < used && looks < most; bucket++) {
+    const row = bucketRow(state, bucket)
+    looks += 1 + get(state, row, RISK_BUCKET.POSITIONS)
+    if (get(state, row, RISK_BUCKET.STATE) === BucketState.ACTIVE) arm(state, row)
+  }
+  set(state, building, GUARD_DRIFT.CURSOR, bucket)
+  if (bucket < used) return false
+  set(state, building, GUARD_DRIFT.PHASE, GuardPhase.BUILT)
+  return true
+}
+
+/** All columns of guards are zero: the heaps are empty, and the drift begins now. */
+function beginBuilding(state: State): void {
+  set(state, guardDriftRow(state, 0), GUARD_DRIFT.PHASE, GuardPhase.BUILDING)
   for (let pair = 0; pair < pairCount(state); pair++) {
     if (perpNumber(state, pair) === 0) continue
-    const row = driftRow(state, pair)
-    set(state, row, GUARD_DRIFT.LONGS, 0)
-    set(state, row, GUARD_DRIFT.SHORTS, 0)
-    setI64(state, row, GUARD_DRIFT.SEEN, getI64(state, perpRow(state, pair), PERP.CUMULATIVE))
-  }
-  for (let bucket = 0; bucket < scalar(state, SCALAR.BUCKETS_USED); bucket++) {
-    const row = bucketRow(state, bucket)
-    if (get(state, row, RISK_BUCKET.STATE) === BucketState.ACTIVE) armBucket(state, row)
+    setI64(state, driftRow(state, pair), GUARD_DRIFT.SEEN, getI64(state, perpRow(state, pair), PERP.CUMULATIVE))
   }
 }
 
-/**
- * Counts the funding of `pair` since it was counted last. True when it became too large, so that guards must be built
- * anew. Scratch: M0, M1.
- */
-function countDrift(state: State, pair: number): boolean {
+/** Counts the funding of `pair` since it was counted last. Scratch: M0, M1. */
+function countDrift(state: State, pair: number): void {
   const { registers } = state
   const row = driftRow(state, pair)
   registers[R.M0] = getI64(state, perpRow(state, pair), PERP.CUMULATIVE) - getI64(state, row, GUARD_DRIFT.SEEN)
-  if (registers[R.M0] === 0n) return false
+  if (registers[R.M0] === 0n) return
   setI64(state, row, GUARD_DRIFT.SEEN, getI64(state, perpRow(state, pair), PERP.CUMULATIVE))
   const longs = registers[R.M0]! > 0n
   // Of a long a tick changes equity - MM by at least t × (1 - ratio of the last tier) a lot, of a short by at least t. Two atoms more and
@@ -98,10 +111,8 @@ function countDrift(state: State, pair: number): boolean {
   registers[R.M1] = getI64(state, termsRow(state, pair), TERMS.TICK_LOT_ATOMS) * BigInt(ppm | 0)
   registers[R.M0] = (longs ? registers[R.M0]! : -registers[R.M0]!) + 2_000_000n
   registers[R.M0] = registers[R.M0]! / registers[R.M1]! + 2n
-  if (registers[R.M0]! > 536_870_912n) registers[R.M0] = 536_870_912n
-  const field = longs ? GUARD_DRIFT.LONGS : GUARD_DRIFT.SHORTS
-  add(state, row, field, Number(registers[R.M0]!))
-  return get(state, row, field) >= DRIFT_MOST
+  if (registers[R.M0]! > DRIFT_MOST) registers[R.M0] = DRIFT_MOST
+  addF64(state, row, longs ? GUARD_DRIFT.LONGS : GUARD_DRIFT.SHORTS, Number(registers[R.M0]!))
 }
 
 /** Register M2 = N at which the slack of a long is used up, the largest; below 0: at none. M3: V. */
@@ -175,7 +186,17 @@ export function guardTick(state: State, row: number): number {
 
 /** Gives the positions of a bucket their guards, or none when it is not active. Walks its positions, at most one a perpetual. */
 export function armBucket(state: State, bucket: number): void {
-  if (!isBuilt(state) || countDrifts(state, bucket)) return rebuildGuards(state)
+  if (phaseOf(state) !== GuardPhase.BUILT) buildAlong(state)
+  arm(state, bucket)
+}
+
+/** Goes on with the building by a few buckets. */
+function buildAlong(state: State): void {
+  for (let along = 0; along < ALONG_MAX && !buildGuards(state, 1); along++);
+}
+
+function arm(state: State, bucket: number): void {
+  countDrifts(state, bucket)
   const { registers } = state
   const open = bucketHealth(state, bucket)
   const active = get(state, bucket, RISK_BUCKET.STATE) === BucketState.ACTIVE
@@ -191,38 +212,32 @@ export function armBucket(state: State, bucket: number): void {
   }
 }
 
-/** Counts the drifts of all pairs of the bucket. True when guards must be built anew, because one became too large. */
-function countDrifts(state: State, bucket: number): boolean {
-  let tooLarge = false
+/** Counts the drifts of all pairs of the bucket. */
+function countDrifts(state: State, bucket: number): void {
   let next = get(state, bucket, RISK_BUCKET.FIRST_POSITION)
   while (next !== 0) {
     const row = positionRow(state, next - 1)
     next = get(state, row, POSITION.NEXT)
-    if (countDrift(state, get(state, row, POSITION.PAIR))) tooLarge = true
+    countDrift(state, get(state, row, POSITION.PAIR))
   }
-  return tooLarge
 }
 
 function armPosition(state: State, row: number): void {
-  const pair = get(state, row, POSITION.PAIR)
-  const shorts = get(state, row, POSITION.LOTS) < 0
-  const tick = markOf(state, pair) === 0 ? 0 : guardTick(state, row)
-  const drift = driftRow(state, pair)
+  const tick = markOf(state, get(state, row, POSITION.PAIR)) === 0 ? 0 : guardTick(state, row)
   if (tick === 0) disarm(state, row)
-  else if (shorts) setGuard(state, row, true, get(state, drift, GUARD_DRIFT.SHORTS) + tick)
-  else setGuard(state, row, false, get(state, drift, GUARD_DRIFT.LONGS) - tick)
+  else setGuard(state, row, get(state, row, POSITION.LOTS) < 0, tick)
 }
 
 /** Number of a position of `pair` whose guard is reached at the mark of now, or -1. A stale price reaches none. */
 function reached(state: State, pair: number): number {
-  if (perpNumber(state, pair) === 0 || !isFresh(state, pair)) return -1
-  if (!isBuilt(state) || countDrift(state, pair)) rebuildGuards(state)
+  if (phaseOf(state) === GuardPhase.NONE || perpNumber(state, pair) === 0 || !isFresh(state, pair)) return -1
+  countDrift(state, pair)
   const mark = markOf(state, pair)
   const drift = driftRow(state, pair)
   const long = firstGuard(state, pair, false)
-  if (long >= 0 && guardKey(state, long) <= get(state, drift, GUARD_DRIFT.LONGS) - mark) return long
+  if (long >= 0 && guardKey(state, long) <= getF64(state, drift, GUARD_DRIFT.LONGS) - mark) return long
   const short = firstGuard(state, pair, true)
-  return short >= 0 && guardKey(state, short) <= get(state, drift, GUARD_DRIFT.SHORTS) + mark ? short : -1
+  return short >= 0 && guardKey(state, short) <= getF64(state, drift, GUARD_DRIFT.SHORTS) + mark ? short : -1
 }
 
 /** Number of a bucket that must be looked at because of the mark of `pair`, or -1: there is none, or the price is stale. O(1). */
@@ -252,6 +267,6 @@ export function guardOf(state: State, row: number): number {
   const at = get(state, guard, GUARD.AT)
   if (at === 0 || at === GUARD_TAKEN) return 0
   const drift = driftRow(state, get(state, row, POSITION.PAIR))
-  const key = get(state, guard, GUARD.KEY)
-  return at > 0 ? get(state, drift, GUARD_DRIFT.LONGS) - key : key - get(state, drift, GUARD_DRIFT.SHORTS)
+  const key = getF64(state, guard, GUARD.KEY)
+  return at > 0 ? getF64(state, drift, GUARD_DRIFT.LONGS) - key : key - getF64(state, drift, GUARD_DRIFT.SHORTS)
 }

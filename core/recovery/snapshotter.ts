@@ -8,6 +8,7 @@ import { checkEnd } from '../journal/end.ts'
 import { readBatches } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
 import type { Archive } from '../archive/archive.ts'
+import { buildGuards } from '../margin/guards.ts'
 import type { Io } from '../lib/io.ts'
 import { Audit, type Audited } from '../snapshot/audit.ts'
 import type { SnapshotStore } from '../snapshot/store.ts'
@@ -49,6 +50,8 @@ export function createSnapshotter(
   checkEnd(journal)
   const { replayer, genesis, archive: early } = rebuildNewest(journal, snapshots, warn, io, archive)
   const { state } = replayer
+  // From here on they follow the commands, and the audit sees whether they do.
+  buildGuards(state, Infinity)
   const sequence = (): number => state.clock[CLOCK.SEQUENCE]!
   if (early !== null) catchUp(journal, replayer, Infinity, io.seconds, () => beat(sequence()), early)
   let newest = snapshots.list()[0] ?? 0

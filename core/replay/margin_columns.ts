@@ -58,7 +58,7 @@ export function marginCommandColumns(signed: Head, own: Head, key: Readonly<Reco
     [CommandType.FUND_INSURANCE]: told(FUND_INSURANCE_COMMAND, { ...own, amount: whole('atoms') }),
     [CommandType.FUNDING_STEP]: told(FUNDING_STEP_COMMAND, { ...own, pair }),
     [CommandType.LIQUIDATION_STEP]: told(LIQUIDATION_STEP_COMMAND, {
-      ...own, bucket: madeId('riskBucketId', IdKind.RISK_BUCKET, 'createdSequence'), reserved: hidden, createdSequence: hidden,
+      ...own, bucket: madeId('riskBucketId', IdKind.RISK_BUCKET, 'createdSequence'), looks: hidden, createdSequence: hidden,
     }),
     [CommandType.SETTLEMENT_STEP]: told(SETTLEMENT_STEP_COMMAND, { ...own, pair }),
   }

@@ -15,7 +15,7 @@ import { ORDER, SWEEP } from '../state/columns.ts'
 import { accountTaken, LOOK_AGAIN, NOT_DUE, takeExpired } from '../state/due.ts'
 import { getF64, orderRow, sweepRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { type LiquidationTimers, writeLiquidations } from './liquidation_timers.ts'
+import { createLiquidationTimers, type LiquidationTimers, writeLiquidations } from './liquidation_timers.ts'
 import { MARGIN_MAX, writeMarginDue } from './margin_timers.ts'
 
 /** Commands of timers in one turn, at most: they take about 0.4 ms. */
@@ -31,7 +31,7 @@ export interface Timers {
   readonly liquidation: LiquidationTimers
 }
 
-export const createTimers = (): Timers => ({ behind: false, liquidation: { last: 0, unwoundAt: 0 } })
+export const createTimers = (): Timers => ({ behind: false, liquidation: createLiquidationTimers() })
 
 /** Writes commands for what is due at `now` into `batch` from slot `used`, below `maxSlots`; returns the slots then used. */
 export function writeDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
@@ -40,7 +40,7 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
   const steps = used
   used = writeLiquidations(timers.liquidation, state, now, batch, used, marginEnd)
   // Full: there may be more. A liquidation that was gone on with goes on in the next turn.
-  const marginBehind = used === marginEnd || used > steps
+  const marginBehind = used === marginEnd || used > steps || timers.liquidation.building
   const end = Math.min(maxSlots, used + TIMED_MAX)
   let looks = LOOKS_MAX
   let fired = false

@@ -386,8 +386,8 @@ const DECLARED = {
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },
   // Guards (margin/guards.ts): heaps, key and place of each position, drift of each perpetual behind a row of its own.
   guards: { type: 'i32', width: 1, rows: perGuard, kept: 'derived' },
-  guardKeys: { type: 'i32', width: GUARD_WORDS, rows: perPosition, kept: 'derived' },
-  guardDrifts: { type: 'i32', width: GUARD_DRIFT_WORDS, rows: perPerp, kept: 'derived', views: ['I64'] },
+  guardKeys: { type: 'i32', width: GUARD_WORDS, rows: perPosition, kept: 'derived', views: ['F64'] },
+  guardDrifts: { type: 'i32', width: GUARD_DRIFT_WORDS, rows: perPerp, kept: 'derived', views: ['F64', 'I64'] },
   directory: { type: 'i32', width: 1, rows: pagesOfTicks, kept: 'derived' },
   bitmaps: { type: 'i32', width: 1, rows: wordsOfBitmaps, kept: 'derived' },
   clientOrderIdIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },

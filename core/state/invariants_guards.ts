@@ -2,18 +2,20 @@
 import { broken } from '../lib/assert.ts'
 import { SCALAR, TERMS } from './columns.ts'
 import {
-  BucketState, GUARD, GUARD_DRIFT, GUARD_TAKEN, MarginMode, PERP, PERP_TERMS, POSITION, RISK_BUCKET,
+  BucketState, GUARD, GUARD_DRIFT, GUARD_TAKEN, GuardPhase, MarginMode, PERP, PERP_TERMS, POSITION, RISK_BUCKET,
 } from './margin_rows.ts'
 import {
-  bucketAt, get, getI64, guardDriftRow, guardRow, pairCount, perpRow, perpTermsRow, positionAt, positionRow, scalar, termsRow,
+  bucketAt, get, getF64, getI64, guardDriftRow, guardRow, pairCount, perpRow, perpTermsRow, positionAt, positionRow, scalar, termsRow,
 } from './rows.ts'
 import type { State } from './state.ts'
 
 const MILLION = 1_000_000n
 
 export function checkGuards(state: State, buckets: readonly number[], positionsOf: (bucket: number) => number[]): void {
-  if (get(state, guardDriftRow(state, 0), GUARD_DRIFT.BUILT) === 0) return
+  const phase = get(state, guardDriftRow(state, 0), GUARD_DRIFT.PHASE)
+  if (phase === GuardPhase.NONE) return
   checkHeaps(state)
+  if (phase !== GuardPhase.BUILT) return
   for (const bucket of buckets) {
     const open = positionsOf(bucket).filter((row) => get(state, row, POSITION.LOTS) !== 0)
     if (get(state, bucket, RISK_BUCKET.STATE) !== BucketState.ACTIVE) {
@@ -60,14 +62,14 @@ function checkHeaps(state: State): void {
   }
 }
 
-const keyOf = (state: State, position: number): number => get(state, guardRow(state, position), GUARD.KEY)
+const keyOf = (state: State, position: number): number => getF64(state, guardRow(state, position), GUARD.KEY)
 
 /** The tick at which the position is looked at, as far as its guard says; 0: at none. */
 function guardOf(state: State, row: number): number {
   const drift = driftOf(state, get(state, row, POSITION.PAIR))
   const at = placeOf(state, row)
   const key = keyOf(state, positionAt(state, row))
-  return at === 0 ? 0 : at > 0 ? get(state, drift, GUARD_DRIFT.LONGS) - key : key - get(state, drift, GUARD_DRIFT.SHORTS)
+  return at === 0 ? 0 : at > 0 ? getF64(state, drift, GUARD_DRIFT.LONGS) - key : key - getF64(state, drift, GUARD_DRIFT.SHORTS)
 }
 
 /** A bucket that fails has a guard that is reached. One with a single position does not fail one tick before its guard either. */

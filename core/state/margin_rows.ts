@@ -173,20 +173,22 @@ export const POSITION = {
   OPENED_SEQUENCE: f64(32), OPENED_AT: f64(34), UPDATED_AT: f64(36), VERSION: f64(38),
 } as const
 
-export const GUARD_WORDS = 2
-/** Of a position, by its row; derived (margin/guards.ts): key in its heap, and its place there, 0: it has no guard. */
-export const GUARD = { KEY: 0, AT: 1 } as const
+export const GUARD_WORDS = 4
+/** Of a position, by its row; derived (margin/guards.ts): f64: key in its heap; its place there, 0: it has no guard. */
+export const GUARD = { KEY: f64(0), AT: 2 } as const
 /** GUARD.AT: in no heap, because its bucket is about to be looked at. */
 export const GUARD_TAKEN = 0x7fffffff
-export const GUARD_DRIFT_WORDS = 4
-/** Of a perpetual, by its number; derived. Row 0 has whether guards were built: BUILT. */
+export const GUARD_DRIFT_WORDS = 8
+/** Of a perpetual, by its number; derived. Row 0 has how far the guards are built: PHASE and CURSOR. */
 export const GUARD_DRIFT = {
-  /** Ticks by which funding moved the guards of longs up, and those of shorts down, since they were built. */
-  LONGS: 0, SHORTS: 1,
-  BUILT: 0,
+  /** f64, ticks by which funding moved the guards of longs up, and those of shorts down, since it is counted. */
+  LONGS: f64(0), SHORTS: f64(2),
   /** i64: PERP.CUMULATIVE up to which that is counted. */
-  SEEN: i64(2),
+  SEEN: i64(4),
+  /** Of row 0: GuardPhase; the bucket that is armed next, while they are being built. */
+  PHASE: 0, CURSOR: 1,
 } as const
+export const GuardPhase = { NONE: 0, BUILDING: 1, BUILT: 2 } as const
 
 export const ORDER_MARGIN_WORDS = 8
 /** Of a margin order, by its slot. Its ORDER.HOLD is the collateral that it brought and that is not committed yet (PENDING). */

@@ -30,7 +30,7 @@ export const MARGIN_RECORDS: Record<string, string[]> = {
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32',
   ],
   liquidation_step: [
-    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:bucket:i32 5:reserved:i32 6:createdSequence:f64',
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:bucket:i32 5:looks:i32 6:createdSequence:f64',
   ],
   settlement_step: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32',

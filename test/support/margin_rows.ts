@@ -11,8 +11,8 @@ import { genesisText, PERPS } from './variants.ts'
 export const NOW = 1_700_000_000_000
 
 /** An empty exchange of {@link PERPS} whose marks are `marks`, fresh. */
-export function exchange(marks: readonly number[] = [50_000, 30_000]): State {
-  const state = createState(parseGenesis(genesisText(PERPS)))
+export function exchange(marks: readonly number[] = [50_000, 30_000], limits: Readonly<Record<string, number>> = {}): State {
+  const state = createState(parseGenesis(genesisText({ ...PERPS, limits: { ...PERPS.limits, ...limits } })))
   state.clock[CLOCK.TIME] = NOW
   state.clock[CLOCK.SEQUENCE] = 1
   marks.forEach((mark, pair) => setMark(state, pair, mark))

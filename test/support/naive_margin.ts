@@ -151,6 +151,8 @@ export class Margins {
   /** Orders that have ended, whose collateral is not given back yet, or whose position must stay for a successor. */
   leaving: Order[] = []
   rests = 0
+  /** During a step of liquidation: orders that it may still meet or end. */
+  looks: { left: number } | null = null
   /** Counterparties of auto-deleveraging, by pair and side. */
   readonly rankings = new Map<string, Ranking>()
   made = 0

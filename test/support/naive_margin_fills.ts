@@ -81,14 +81,18 @@ export const lotsToReduce = ({ lots }: Position, sell: boolean): number => Math.
 export const reduceOnlyOf = (ex: Ex, position: Position): Order[] =>
   ordersOf(ex, position).filter(({ flags }) => has(flags, Flag.REDUCE_ONLY)).sort((a, b) => b.margin!.rested - a.margin!.rested)
 
-/** Makes resting reduce-only orders fit their position again, the newest first. */
-export function fitReduceOnly(ex: Ex, position: Position, end: End): void {
+/** Makes resting reduce-only orders fit their position again, the newest first; how many of them ended. */
+export function fitReduceOnly(ex: Ex, position: Position, end: End): number {
+  let ended = 0
   for (const order of reduceOnlyOf(ex, position)) {
     const over = reduceOnlyOf(ex, position).reduce((sum, { remaining }) => sum + remaining, 0) - lotsToReduce(position, order.sell)
-    if (over <= 0) return
-    if (over >= order.remaining) end(order, Reason.REDUCE_ONLY)
-    else resize(ex, order, over)
+    if (over <= 0) return ended
+    if (over >= order.remaining) {
+      end(order, Reason.REDUCE_ONLY)
+      ended++
+    } else resize(ex, order, over)
   }
+  return ended
 }
 
 function resize(ex: Ex, order: Order, less: number): void {
@@ -149,11 +153,15 @@ export function mayRest(ex: Ex, order: Order): boolean {
   return true
 }
 
-/** What a fill leads to: reduce-only orders of both positions fit again, and the maker's position goes if nothing is left of it. */
-export function afterFill(ex: Ex, taker: Order, maker: Order, end: End): void {
+/**
+ * What a fill leads to: reduce-only orders of both positions fit again, and the maker's position goes if nothing is left of it. How many of
+ * the maker's ended.
+ */
+export function afterFill(ex: Ex, taker: Order, maker: Order, end: End): number {
   perpOf(ex, maker.pair).last = maker.price
-  fitReduceOnly(ex, maker.margin!.position, end)
+  const ended = fitReduceOnly(ex, maker.margin!.position, end)
   giveUpPosition(ex, maker.margin!.position)
   coverPositions(ex, maker.margin!.position.bucket)
   fitReduceOnly(ex, taker.margin!.position, end)
+  return ended
 }

@@ -18,6 +18,7 @@ import {
   publicSequence, tellCollateral,
 } from './naive_margin_changes.ts'
 import { fitReduceOnly } from './naive_margin_fills.ts'
+import { PERP_PATH_MOST } from './naive_margin_orders.ts'
 import { end, enter } from './naive_orders.ts'
 import { otherSide, path, ratesOf, type Ex } from './naive_terms.ts'
 
@@ -53,7 +54,10 @@ export function liquidationStep(ex: Ex, command: Decoded): void {
     row === command['bucket'] && createdSequence === command['createdSequence'])
   if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
   if (bucket === undefined) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  const looks = Number(command['looks'])
+  ex.margins.looks = { left: looks > 0 && looks < PERP_PATH_MOST ? looks : PERP_PATH_MOST }
   look(ex, bucket)
+  ex.margins.looks = null
   ex.result(command, { account: bucket.margin.account })
 }
 
@@ -96,7 +100,8 @@ function recover(ex: Ex, bucket: Bucket): void {
 function endOrders(ex: Ex, bucket: Bucket): void {
   const newest = (a: Position, b: Position): number => b.made - a.made
   const orders = positionsOf(ex, bucket).sort(newest)
-    .flatMap((position) => ordersOf(ex, position).sort((a, b) => b.margin!.rested - a.margin!.rested)).slice(0, ENDED_MOST)
+    .flatMap((position) => ordersOf(ex, position).sort((a, b) => b.margin!.rested - a.margin!.rested))
+    .slice(0, Math.min(ENDED_MOST, ex.margins.looks!.left))
   for (const order of orders) end(ex, order, Status.CANCELLED, Reason.LIQUIDATION, 0, false)
   tell(ex, bucket, LiquidationStatus.ORDERS_CANCELLED, { lots: orders.length })
 }
@@ -162,7 +167,7 @@ function reduce(ex: Ex, position: Position, lots: number, limit: number): { take
   const sells = position.lots > 0
   const most = Math.min(lots, mostLots(ex, position, limit))
   let [left, quote] = [most, 0n]
-  for (let tries = 0; left > 0 && tries < TRIES_MOST && path(ex, pair, sells, limit).length > 0; tries++) {
+  for (let tries = 0; left > 0 && tries < TRIES_MOST && ex.margins.looks!.left > 0 && path(ex, pair, sells, limit).length > 0; tries++) {
     const flags = (sells ? Flag.SELL : 0) | Flag.IOC | Flag.CANCEL_BOTH | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE |
       (bucket.cross ? Flag.CROSS : 0) | originFlags(Origin.LIQUIDATION)
     const command: Decoded = {
@@ -191,7 +196,8 @@ function closeNext(ex: Ex, bucket: Bucket): void {
       const price = Number(truncated(exact(quote).div(taken).div(unit(ex, pair))))
       tell(ex, bucket, LiquidationStatus.REDUCED, { pair, openedSequence, lots: taken, price, amount })
     }
-    if (taken * 5 >= asked || isHealthy(ex, bucket)) return
+    // What it took is not all that the book has: the next step goes on with it.
+    if (taken * 5 >= asked || ex.margins.looks!.left <= 0 || isHealthy(ex, bucket)) return
   }
   if (!takeOver(ex, bucket, position)) deleverage(ex, bucket, position)
 }
@@ -257,7 +263,7 @@ function deleverage(ex: Ex, bucket: Bucket, position: Position): void {
   const ranking = rankingOf(ex, pair, lots > 0)
   const size = Math.abs(lots)
   let left = size
-  for (let asked = 0; left > 0 && asked < RANKED_MOST && ranking.next < ranking.ranked.length;) {
+  for (let asked = 0; left > 0 && asked < RANKED_MOST && ex.margins.looks!.left > 0 && ranking.next < ranking.ranked.length;) {
     const { position: other, openedSequence: opened } = ranking.ranked[ranking.next]!
     ranking.next++
     if (other.openedSequence !== opened || Math.sign(other.lots) !== -Math.sign(lots)) continue
@@ -265,7 +271,8 @@ function deleverage(ex: Ex, bucket: Bucket, position: Position): void {
     const held = Math.abs(other.lots)
     const closed = Math.min(left, held)
     changeLots(ex, other, lots > 0 ? closed : -closed, price, PositionReason.DELEVERAGE)
-    fitReduceOnly(ex, other, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
+    const ended = fitReduceOnly(ex, other, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
+    ex.margins.looks!.left -= 1 + ended
     giveUpPosition(ex, other)
     if (closed < held) ranking.next--
     left -= closed

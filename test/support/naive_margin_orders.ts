@@ -197,7 +197,9 @@ export function walkPerp(ex: Ex, { pair, flags, limit, lots, account }: Terms): 
   let [left, unsure, worst, value, own, looked] = [lots, 0, 0, 0n, null as Order | null, 0]
   for (const maker of met) {
     if (left === 0) break
-    if (looked++ === PERP_PATH_MOST) return { left, fillable: 0, value: 0n, own: null, tooLong: true }
+    if (looked >= PERP_PATH_MOST) return { left, fillable: 0, value: 0n, own: null, tooLong: true }
+    // An order that is filled whole or not at all reckons with those that may end on its way.
+    looked += 1 + (has(flags, Flag.FOK) && !has(maker.flags, Flag.REDUCE_ONLY) ? reduceOnlyOf(ex, maker.margin!.position).length : 0)
     if (isOver(ex, maker)) continue
     if (maker.account === account) {
       own = maker

@@ -217,12 +217,17 @@ function trade(ex: Ex, command: Decoded, taker: Order, limit: number): number {
   return Reason.NONE
 }
 
-/** The same on a perpetual, where what one maker does may depend on the fills before it: the next one is looked for anew. */
+/**
+ * The same on a perpetual, where what one maker does may depend on the fills before it: the next one is looked for anew. Reduce-only orders
+ * that end with a fill are met, too.
+ */
 function tradePerp(ex: Ex, command: Decoded, taker: Order, limit: number): number {
-  for (let met = 0; taker.remaining > 0; met++) {
+  const looks = ex.margins.looks ?? { left: PERP_PATH_MOST }
+  while (taker.remaining > 0) {
     const maker = path(ex, taker.pair, taker.sell, limit)[0]
     if (maker === undefined) return Reason.NONE
-    if (met === PERP_PATH_MOST) return Reason.INSUFFICIENT_DEPTH
+    if (looks.left <= 0) return Reason.INSUFFICIENT_DEPTH
+    looks.left--
     if (isOver(ex, maker)) end(ex, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
     else if (isOwn(ex, taker.account, taker.flags, maker)) {
       if (has(taker.flags, Flag.CANCEL_BOTH)) {
@@ -236,7 +241,7 @@ function tradePerp(ex: Ex, command: Decoded, taker: Order, limit: number): numbe
         return bearsFill(ex, order, lots, maker.price, ex.rules.fee(sum) - order.fee)
       }
       if (!bears(taker, ratesOf(ex, taker.account, taker.pair).taker)) return Reason.INSUFFICIENT_MARGIN
-      if (bears(maker, maker.makerPpm)) fill(ex, taker, maker)
+      if (bears(maker, maker.makerPpm)) looks.left -= fill(ex, taker, maker)
       else end(ex, maker, Status.CANCELLED, Reason.INSUFFICIENT_MARGIN, 0, true)
     }
   }
@@ -263,7 +268,8 @@ function payFill(ex: Ex, taker: Order, maker: Order, quote: bigint, base: bigint
   ex.fees[rules.quote] = ex.fees[rules.quote]! + buyerFee + sellerFee
 }
 
-function fill(ex: Ex, taker: Order, maker: Order): void {
+/** How many reduce-only orders of the maker ended with it. */
+function fill(ex: Ex, taker: Order, maker: Order): number {
   const rules = ex.genesis.pairs[taker.pair]!
   const lots = Math.min(taker.remaining, maker.remaining)
   const quote = valueOf(ex, taker.pair, maker.price, lots)
@@ -291,7 +297,8 @@ function fill(ex: Ex, taker: Order, maker: Order): void {
     },
   })
   if (maker.remaining === 0) ex.freeSlots.push(maker.slot)
-  if (taker.margin !== null) afterFill(ex, taker, maker, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
+  if (taker.margin === null) return 0
+  return afterFill(ex, taker, maker, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
 }
 
 /** The caller's live resting order that the command names, or undefined. */

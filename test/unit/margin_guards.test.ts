@@ -3,11 +3,11 @@
  * positions no prices fail it before one of its guards; funding never makes a guard late; what is due is named, and nothing else.
  */
 import t from 'tap'
-import { armBucket, guardOf, nextGuard, rebuildGuards, takeGuard } from '../../core/margin/guards.ts'
+import { ALONG_MAX, armBucket, buildGuards, guardOf, nextGuard, takeGuard } from '../../core/margin/guards.ts'
 import { findPosition, makePosition } from '../../core/margin/positions.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { BucketState, GUARD_DRIFT, MarginMode, PERP, POSITION, RISK_BUCKET } from '../../core/state/margin_rows.ts'
-import { bucketAt, get, getI64, guardDriftRow, perpRow, set, setF64, setI64 } from '../../core/state/rows.ts'
+import { bucketAt, getI64, guardDriftRow, perpRow, set, setF64, setI64 } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import { bucketWith, exchange, NOW, setMark } from '../support/margin_rows.ts'
 
@@ -51,6 +51,11 @@ function hold(state: State, bucket: number, { pair, lots, cost }: Held): number 
   setI64(state, row, POSITION.COST, cost)
   setI64(state, row, POSITION.FUNDED_TO, getI64(state, perpRow(state, pair), PERP.CUMULATIVE))
   return row
+}
+
+/** What a load leaves of guards. */
+function forget(state: State): void {
+  for (const column of [state.guards, state.guardKeys, state.guardDrifts]) column.fill(0)
 }
 
 const random = createPrng(20_261)
@@ -185,7 +190,9 @@ t.test('the heaps name every bucket whose guard is reached, and nobody else', as
     t.same(named(), [], 'each of them once')
     for (const { bucket } of buckets) armBucket(state, bucket)
     t.same(named(), expected, 'and again when it was armed')
-    rebuildGuards(state)
+    forget(state)
+    t.same(named(), [], 'after a load there are none')
+    buildGuards(state, Infinity)
   }
   t.test('not while the price is stale', async (t) => {
     setMark(state, 0, 30_000)
@@ -205,17 +212,80 @@ t.test('the heaps name every bucket whose guard is reached, and nobody else', as
   })
 })
 
-t.test('a drift that became too large builds all guards anew', async (t) => {
+t.test('a drift of any size moves nothing else', async (t) => {
   const state = exchange()
-  const bucket = bucketWith(state, 100_000_000n)
-  const row = hold(state, bucket, { pair: 0, lots: 100, cost: 100n * 50_000n * 100n, funding: 0n })
-  armBucket(state, bucket)
-  const guard = guardOf(state, row)
-  const drift = guardDriftRow(state, 1)
-  set(state, drift, GUARD_DRIFT.LONGS, 2 ** 29 - 1)
+  const bucket = bucketWith(state, 0n)
   const perp = perpRow(state, 0)
-  setI64(state, perp, PERP.CUMULATIVE, getI64(state, perp, PERP.CUMULATIVE) + 1_000_000n)
-  t.equal(nextGuard(state, 0), -1)
-  t.equal(get(state, drift, GUARD_DRIFT.LONGS), 0)
-  t.ok(guardOf(state, row) >= guard && guardOf(state, row) <= guard + 1, 'which are exact')
+  // More than all rates of a century may add up to, and near the most that a key may be.
+  for (const drift of [0, 2 ** 31, 2 ** 40, 2 ** 53 - 2 ** 31]) {
+    for (const field of [GUARD_DRIFT.LONGS, GUARD_DRIFT.SHORTS]) setF64(state, guardDriftRow(state, 1), field, drift)
+    for (const lots of [100, -100]) {
+      setMark(state, 0, 50_000)
+      const held = { pair: 0, lots, cost: BigInt(lots) * 50_000n * 100n, funding: 0n }
+      const row = hold(state, bucket, held)
+      setI64(state, bucket, RISK_BUCKET.ALLOCATED, 100_000_000n)
+      armBucket(state, bucket)
+      const guard = guardOf(state, row)
+      t.equal(guard, failsAt(state, 100_000_000n, held), `${lots} at ${drift}`)
+      setMark(state, 0, guard + Math.sign(lots))
+      t.equal(nextGuard(state, 0), -1)
+      // What is paid brings it one tick nearer and more.
+      setI64(state, perp, PERP.CUMULATIVE, getI64(state, perp, PERP.CUMULATIVE) + BigInt(Math.sign(lots)) * 100_000_000n)
+      t.equal(nextGuard(state, 0), bucketAt(state, bucket))
+      set(state, row, POSITION.LOTS, 0)
+      armBucket(state, bucket)
+    }
+  }
+})
+
+t.test('after a load guards are built in parts', async (t) => {
+  // Of one account: the share of a family is a ninth of what there is.
+  const state = exchange([50_000, 30_000], { riskBuckets: 65_536, positions: 65_536, bucketsPerMarginAccount: 256 })
+  const MANY = 240
+  const buckets = Array.from({ length: MANY }, (_, key) => {
+    const bucket = bucketWith(state, 0n, MarginMode.ISOLATED, 0, key + 1)
+    hold(state, bucket, { pair: 0, lots: 100, cost: 100n * 50_000n * 100n, funding: 0n })
+    setI64(state, bucket, RISK_BUCKET.ALLOCATED, BigInt(100_000_000 + key * 1000))
+    return bucket
+  })
+  setMark(state, 0, 1)
+  const armed = (): number => state.guards[0]!
+  t.test('a turn looks at so many rows', async (t) => {
+    forget(state)
+    let parts = 0
+    for (let done = false; !done; parts++) {
+      const before = armed()
+      done = buildGuards(state, 64)
+      // A bucket and its position each.
+      t.ok(armed() - before <= 32, `${armed() - before} in one part`)
+    }
+    t.equal(armed(), MANY)
+    t.equal(parts, Math.ceil(MANY / 32), 'each of them once')
+    t.ok(buildGuards(state, 64), 'and then no more')
+  })
+  t.test('a command that arms a bucket takes a few with it', async (t) => {
+    forget(state)
+    t.equal(nextGuard(state, 0), -1)
+    let commands = 0
+    while (armed() < MANY) {
+      const before = armed()
+      armBucket(state, buckets[MANY - 1]!)
+      if (armed() - before > ALONG_MAX + 1) t.fail(`${armed() - before} with one command`)
+      commands++
+    }
+    t.ok(commands <= MANY / ALONG_MAX, `${commands} commands`)
+  })
+  t.test('funding while they are being built makes none late', async (t) => {
+    forget(state)
+    setMark(state, 0, 50_000)
+    buildGuards(state, MANY)
+    t.equal(nextGuard(state, 0), -1)
+    // Who was armed before it and who is armed after it pay the same: all of them fail.
+    const perp = perpRow(state, 0)
+    setI64(state, perp, PERP.CUMULATIVE, getI64(state, perp, PERP.CUMULATIVE) + 1_000_000_000_000n)
+    buildGuards(state, Infinity)
+    let named = 0
+    while (takeGuard(state, 0) >= 0) named++
+    t.equal(named, MANY)
+  })
 })
