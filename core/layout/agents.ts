@@ -14,6 +14,10 @@ export const AgentGrant = {
 } as const
 /** Trading pairs a grant can name; the genesis has at most that many. */
 export const AGENT_PAIRS_MAX = 256
+/** Byte 3 of UPSERT_AGENT.grants; 0: every margin account. LISTED: those of the second slot. */
+export const AgentMargin = { NONE: 1, LISTED: 2 } as const
+/** Margin accounts that a grant can name. */
+export const AGENT_MARGIN_ACCOUNTS_MAX = 10
 /** Orders of one agent that rest at once, at most and by default: a revocation ends them in one command. */
 export const AGENT_OPEN_ORDERS_MAX = 1000
 
@@ -22,7 +26,7 @@ export const UPSERT_AGENT_COMMAND = defineLayout('upsert_agent', {
   ...HEADER,
   /** Wallet of the agent, 20 bytes. */
   address: 'bytes20',
-  /** Bytes: {@link AgentAction}, {@link AgentOrderType}, {@link AgentTimeInForce}, 1 when no margin account is allowed (0: all). */
+  /** Bytes: {@link AgentAction}, {@link AgentOrderType}, {@link AgentTimeInForce}, {@link AgentMargin}. */
   grants: 'u32',
   /** Unix ms; 0: never. */
   expiresAt: 'f64',
@@ -36,6 +40,14 @@ export const UPSERT_AGENT_COMMAND = defineLayout('upsert_agent', {
   pairs: 'bytes32',
   /** UTF-8, zero padded; all zero: none. */
   name: 'bytes32',
+}, {
+  /**
+   * AgentMargin.LISTED: {@link AGENT_MARGIN_ACCOUNTS_MAX} sequences, f64 each, that made the margin accounts it may use; of the parent,
+   * which has its id before it is made, the sequence that made the owner's account. 0: no more are named.
+   */
+  marginSequences: 'bytes80',
+  /** Their rows, i32 each; the parent's is -1 - row of the owner's account. */
+  marginRows: 'bytes40',
 })
 
 /** Signed by the owner: ends an agent's grant, sessions and resting orders. */

@@ -15,7 +15,7 @@
  * `session` and `sessionGeneration` name the signing session; the engine checks both again at sequence time (-1: none, an
  * operator or timer command).
  */
-import { OPEN_DELEGATED_SESSION_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND } from './agents.ts'
+import { AgentMargin, OPEN_DELEGATED_SESSION_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND } from './agents.ts'
 import { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND } from './applications.ts'
 import { CLIENT_ORDER_ID_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
@@ -28,7 +28,8 @@ import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from '.
 import { defineLayout, type Layout } from './table.ts'
 
 export {
-  AGENT_OPEN_ORDERS_MAX, AGENT_PAIRS_MAX, AgentAction, AgentGrant, AgentOrderType, AgentTimeInForce,
+  AGENT_MARGIN_ACCOUNTS_MAX, AGENT_OPEN_ORDERS_MAX, AGENT_PAIRS_MAX, AgentAction, AgentGrant, AgentMargin, AgentOrderType,
+  AgentTimeInForce,
 } from './agents.ts'
 export { OPEN_DELEGATED_SESSION_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND }
 export { KEY_GRACE_MAX_MS, ORIGINS_MAX } from './applications.ts'
@@ -436,6 +437,7 @@ export function slotsCarried(u32: Uint32Array, base: number): number {
     const labelled = u32[base + ORDER_COMMAND.at.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0
     return labelled || (u32[base + ORDER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
   }
+  if (type === CommandType.UPSERT_AGENT) return u32[base + UPSERT_AGENT_COMMAND.at.grants]! >>> 24 === AgentMargin.LISTED ? 2 : 1
   const moves = type === CommandType.TRANSFER || type === CommandType.MOVE_COLLATERAL
   return moves && (u32[base + TRANSFER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
 }

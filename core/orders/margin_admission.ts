@@ -54,6 +54,8 @@ import { walkPerp } from '../book/perp_walk.ts'
 import { lotsToRest } from '../book/reduce_only.ts'
 
 const C = ORDER_COMMAND.at
+/** Of {@link meantMarginAccount}. */
+export const UNKNOWN = -2
 const RESTS_NOT = Flag.MARKET | Flag.IOC | Flag.FOK
 
 /** Everything that an order of `account` on a perpetual must satisfy besides its terms. Number of a refusal; 0: it is accepted. */
@@ -67,6 +69,13 @@ export function checkMargin(
   const closes = (flags & Flag.CLOSE) !== 0
   if (code === 0) code = closes ? findClosed(state, command, base, account, pair) : findPlace(state, command, base, account, flags)
   return code === 0 ? checkPlaced(state, command, base, account, pair, flags, limit, lots) : code
+}
+
+/** The margin account that an order means, -1: the parent, which is not made; {@link UNKNOWN} when it means none, which refuses it. */
+export function meantMarginAccount(state: State, command: Views, base: number, account: number, pair: number, flags: number): number {
+  const closes = (flags & Flag.CLOSE) !== 0
+  const code = closes ? findClosed(state, command, base, account, pair) : findPlace(state, command, base, account, flags)
+  return code === 0 ? noted(state, N.MARGIN_ACCOUNT) : UNKNOWN
 }
 
 /** What is left of {@link checkMargin} once margin account, bucket and position are noted. */

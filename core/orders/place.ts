@@ -27,11 +27,11 @@ import { bestOpposite, clearExpiredTouch, crosses, match } from '../book/match.t
 import { PATH_TOO_LONG } from '../book/walk.ts'
 import { N, R, touchAccount } from '../state/balances.ts'
 import { keepAccount } from '../programs/blank_accounts.ts'
-import { lacksMargin, lacksNotional, lacksToPlace } from '../programs/grants.ts'
+import { hasMarginAccounts, lacksMargin, lacksMarginAccount, lacksNotional, lacksToPlace } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } from './admission.ts'
 import { enlist, giveSlot, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
-import { beginMargin, checkMargin, endAdmission, mayRest } from './margin_admission.ts'
+import { beginMargin, checkMargin, endAdmission, mayRest, meantMarginAccount, UNKNOWN } from './margin_admission.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 import { refuseOrder } from './refuse.ts'
 
@@ -49,7 +49,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
   let lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
   const margin = (given & Flag.MARGIN) !== 0
-  if (agent >= 0 && lacking === 0 && margin) lacking = lacksMargin(state, agent, given, read(command, base, C.leverage))
+  if (agent >= 0 && lacking === 0 && margin) lacking = lacksForMargin(state, command, base, account, agent, pair, given)
   if (lacking !== 0) code = NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
@@ -58,6 +58,16 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const result = enterOrder(state, command, base, account, agent, given & FLAG_ORDER_MASK)
   if (result < 0) refuseOrder(state, command, base, -result, account, -result === NOT_ALLOWED ? AgentGrant.NOTIONAL : 0, pair, given)
   else if (keyed) keepReceipt(state, account, command, base, result)
+}
+
+/** What an agent lacks for the leverage and the margin account of an order of a perpetual. */
+function lacksForMargin(
+  state: State, command: Views, base: number, account: number, agent: number, pair: number, flags: number,
+): number {
+  const lacking = lacksMargin(state, agent, flags, read(command, base, C.leverage))
+  if (lacking !== 0 || !hasMarginAccounts(state, agent) || !isOfPair(state, pair, flags)) return lacking
+  const meant = meantMarginAccount(state, command, base, account, pair, flags)
+  return meant === UNKNOWN ? 0 : lacksMarginAccount(state, agent, meant)
 }
 
 const NOT_ALLOWED = REFUSALS.AGENT_NOT_ALLOWED.number

@@ -23,13 +23,15 @@ import { addF64, copyOf, get, getI64, levelRow, noted } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { clearExpiredTouch, isExpired } from '../book/match.ts'
 import { N, R } from '../state/balances.ts'
-import { lacksMargin, lacksNotional, lacksToReplace } from '../programs/grants.ts'
+import { lacksMargin, lacksMarginAccount, lacksNotional, lacksToReplace } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
 import { endOrder, release } from '../book/end.ts'
 import { delist, enlist, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
 import { checkSuccessorMargin, endAdmission, holdPosition, readmit } from './margin_admission.ts'
+import { marginAccountOf } from '../margin/buckets.ts'
 import { positionOf } from '../margin/order_lists.ts'
+import { bucketOf } from '../margin/positions.ts'
 import { askedLots, askedPrice, targetRow } from './named_target.ts'
 import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
@@ -50,7 +52,9 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
   let lacking = agent < 0 ? 0 : lacksToReplace(state, agent, row)
   if (agent >= 0 && lacking === 0 && isMargin(state, row)) {
-    lacking = lacksMargin(state, agent, get(state, row, ORDER.FLAGS), get(state, positionOf(state, row), POSITION.LEVERAGE))
+    const position = positionOf(state, row)
+    lacking = lacksMargin(state, agent, get(state, row, ORDER.FLAGS), get(state, position, POSITION.LEVERAGE))
+    if (lacking === 0) lacking = lacksMarginAccount(state, agent, marginAccountOf(state, bucketOf(state, position)))
   }
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {

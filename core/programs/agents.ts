@@ -13,23 +13,25 @@
  * an agent cannot grant.
  */
 import {
-  AGENT_OPEN_ORDERS_MAX, Flag, OPEN_DELEGATED_SESSION_COMMAND, ORDER_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND,
+  AGENT_MARGIN_ACCOUNTS_MAX, AGENT_OPEN_ORDERS_MAX, AgentMargin, Flag, OPEN_DELEGATED_SESSION_COMMAND, ORDER_COMMAND, REVOKE_AGENT_COMMAND,
+  UPSERT_AGENT_COMMAND,
 } from '../layout/command.ts'
 import { AGENT_ANSWER, DELEGATED_ANSWER } from '../layout/answers.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, AGENT, AGENT_WORDS, AgentStatus, ORDER, PROFILE, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, AGENT, AGENT_MARGIN, AGENT_MARGIN_WORDS, AGENT_WORDS, AgentStatus, ORDER, PROFILE, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { findAccount, findSession, sameWords } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { countForFamily, familyMayTake } from '../state/shares.ts'
 import {
-  accountRow, add, agentRow, clearWords, get, getF64, now, orderRow, pairCount, profileRow, scalar, sequence, set,
+  accountRow, add, agentMarginRow, agentRow, clearWords, get, getF64, now, orderRow, pairCount, profileRow, scalar, sequence, set,
   setF64, setI64, setWords, wordOf,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { endOrder } from '../book/end.ts'
+import { findMarginAccount } from '../margin/buckets.ts'
 import { applicationRefusal } from './applications.ts'
 import { keepAccount } from './blank_accounts.ts'
 import { answerSession, isKeyTaken, ownerAccount, refuse, takeRow as takeSessionRow, writeSession } from './sessions.ts'
@@ -41,12 +43,13 @@ const ADDRESS_LENGTH = 5
 const TEXT_LENGTH = 8
 /** Largest time a date can have, Unix ms. */
 const TIME_MAX = 8.64e15
-/** All bits of the bytes of `grants`: actions, order types, times in force, no margin accounts. */
-const GRANT_BITS = 0x0f | (0x03 << 8) | (0x07 << 16) | (0x01 << 24)
+/** All bits of the bytes of `grants`: actions, order types, times in force, AgentMargin. */
+const GRANT_BITS = 0x0f | (0x03 << 8) | (0x07 << 16) | (0x03 << 24)
 
 /**
  * Grants a wallet what the command says. Refusals: SESSION_INVALID; AGENT_NOT_ALLOWED for an agent's session; OPERATIONS_BLOCKED;
- * VALIDATION_ERROR for grants out of range, none at all, a time that is over, or the owner's own wallet; TOO_MANY_AGENTS; OVERLOADED.
+ * VALIDATION_ERROR for grants out of range, none at all, a time that is over, or the owner's own wallet; NOT_FOUND for a margin account
+ * that is not the owner's, or is closed; TOO_MANY_AGENTS; OVERLOADED.
  */
 export function upsertAgent(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -146,7 +149,24 @@ function checkGrants(state: State, account: number, command: Views, base: number
     i32[base + U.maxLeverage]! >= 0 && openOrders >= 0 && openOrders <= AGENT_OPEN_ORDERS_MAX &&
     (until === 0 || (Number.isInteger(until) && until > now(state) && until <= TIME_MAX))
   const own = sameWords(state.i32, wordOf(accountRow(state, account), ACCOUNT.ADDRESS), i32, base + U.address, ADDRESS_LENGTH)
-  return inRange && !own && namesPairs(state, i32, base + U.pairs) ? 0 : REFUSALS.VALIDATION_ERROR.number
+  if (!inRange || own || !namesPairs(state, i32, base + U.pairs)) return REFUSALS.VALIDATION_ERROR.number
+  return grants >>> 24 === 0 || grants >>> 24 === AgentMargin.NONE ? 0 : checkMarginAccounts(state, account, command, base, grants >>> 24)
+}
+
+/** Margin accounts that single ones are granted of: all are the owner's and open, and there is one at least. */
+function checkMarginAccounts(state: State, account: number, { f64, i32 }: Views, base: number, granted: number): number {
+  if (granted !== AgentMargin.LISTED || state.collateralAsset < 0) return REFUSALS.VALIDATION_ERROR.number
+  let named = 0
+  while (named < AGENT_MARGIN_ACCOUNTS_MAX && f64[((base + U.marginSequences) >>> 1) + named]! !== 0) {
+    const row = i32[base + U.marginRows + named]!
+    const sequence = f64[((base + U.marginSequences) >>> 1) + named]!
+    const theirs = row < 0
+      ? row === -1 - account && sequence === getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE)
+      : findMarginAccount(state, account, row, sequence) >= 0
+    if (!theirs) return REFUSALS.NOT_FOUND.number
+    named++
+  }
+  return named > 0 ? 0 : REFUSALS.VALIDATION_ERROR.number
 }
 
 /** True when the bits at `words[at..]` name one pair at least, and none that does not exist. */
@@ -222,7 +242,16 @@ function writeGrants(state: State, agent: number, command: Views, base: number):
   setF64(state, row, AGENT.UPDATED_AT, now(state))
   setWords(state, row, AGENT.NAME, TEXT_LENGTH, command.i32, base + U.name)
   setWords(state, row, AGENT.PAIRS, TEXT_LENGTH, command.i32, base + U.pairs)
+  if (state.collateralAsset >= 0) writeMarginAccounts(state, agent, command, base)
   if (until !== 0) capSessionsOf(state, agent, until)
+}
+
+function writeMarginAccounts(state: State, agent: number, command: Views, base: number): void {
+  const row = agentMarginRow(state, agent)
+  clearWords(state, row, 0, AGENT_MARGIN_WORDS)
+  if (command.u32[base + U.grants]! >>> 24 !== AgentMargin.LISTED) return
+  setWords(state, row, AGENT_MARGIN.SEQUENCES, 2 * AGENT_MARGIN_ACCOUNTS_MAX, command.i32, base + U.marginSequences)
+  setWords(state, row, AGENT_MARGIN.ROWS, AGENT_MARGIN_ACCOUNTS_MAX, command.i32, base + U.marginRows)
 }
 
 /**

@@ -17,11 +17,14 @@
  * Notional is the most that the order can be worth in its quote asset: its lots at its limit (a MARKET order's is its band), of a SELL
  * at the best bid when that is higher, so that a low limit does not hide a large sale. It counts what the order asks for, not what it
  * will fill. Margin account and leverage are asked for of orders of perpetuals only: an agent that may use no margin account places none
- * of them, and its leverage is bounded. Reduce-only orders have no leverage.
+ * of them, one with a list only those in the margin accounts of it, and its leverage is bounded. Reduce-only orders have no leverage.
  */
-import { AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentOrderType, AgentTimeInForce, Flag } from '../layout/command.ts'
-import { AGENT, NO_ASK, ORDER, TERMS } from '../state/columns.ts'
-import { agentRow, get, getI64, pairCount, termsRow } from '../state/rows.ts'
+import {
+  AGENT_MARGIN_ACCOUNTS_MAX, AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentMargin, AgentOrderType, AgentTimeInForce, Flag,
+} from '../layout/command.ts'
+import { ACCOUNT, AGENT, AGENT_MARGIN, NO_ASK, ORDER, TERMS } from '../state/columns.ts'
+import { MARGIN_ACCOUNT, MarginAccountKind } from '../state/margin_rows.ts'
+import { accountRow, agentMarginRow, agentRow, get, getF64, getI64, marginAccountAt, pairCount, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bestOpposite } from '../book/match.ts'
 import { R } from '../state/balances.ts'
@@ -31,15 +34,14 @@ const NOTIONAL_SCALE = 9
 /** 10^n. */
 const POWERS = Int32Array.from({ length: NOTIONAL_SCALE + 1 }, (_, n) => 10 ** n)
 
-/** AGENT.GRANTS: no margin account is allowed. */
-const NO_MARGIN_ACCOUNT = 1 << 24
-
 const grantsOf = (state: State, agent: number): number => get(state, agentRow(state, agent), AGENT.GRANTS)
 const acts = (grants: number, action: number): boolean => (grants & action) !== 0
 /** Bits that are all granted; none granted means all. */
 const covers = (granted: number, bits: number): boolean => granted === 0 || (granted & bits) === bits
 const orderTypes = (grants: number): number => (grants >>> 8) & 0xff
 const timesInForce = (grants: number): number => (grants >>> 16) & 0xff
+/** {@link AgentMargin}; 0: every margin account. */
+const marginAccounts = (grants: number): number => grants >>> 24
 
 /** True when the agent may trade the pair, which exists. */
 export function mayTrade(state: State, agent: number, pair: number): boolean {
@@ -83,7 +85,30 @@ export function lacksToOpenBucket(state: State, agent: number, pair: number): nu
   const grants = grantsOf(state, agent)
   if (!acts(grants, AgentAction.CREATE_ORDER)) return AgentGrant.ACTION
   if (pair >= 0 && !mayTrade(state, agent, pair)) return AgentGrant.PAIR
-  return (grants & NO_MARGIN_ACCOUNT) !== 0 ? AgentGrant.MARGIN_ACCOUNT : 0
+  return marginAccounts(grants) === AgentMargin.NONE ? AgentGrant.MARGIN_ACCOUNT : 0
+}
+
+/** True when it depends on the margin account what an agent may do there: {@link lacksMarginAccount}. */
+export const hasMarginAccounts = (state: State, agent: number): boolean =>
+  marginAccounts(grantsOf(state, agent)) === AgentMargin.LISTED
+
+/**
+ * What an agent lacks to use the margin account at row address `margin`, -1: the parent, which is not made yet. At most
+ * {@link AGENT_MARGIN_ACCOUNTS_MAX} are looked at. A closed one lets nothing through: its row is another's, which has another sequence.
+ */
+export function lacksMarginAccount(state: State, agent: number, margin: number): number {
+  if (!hasMarginAccounts(state, agent)) return 0
+  const granted = agentMarginRow(state, agent)
+  const account = get(state, agentRow(state, agent), AGENT.OWNER)
+  const parent = margin < 0 || get(state, margin, MARGIN_ACCOUNT.KIND) === MarginAccountKind.PARENT
+  const number = parent ? -1 - account : marginAccountAt(state, margin)
+  const sequence = parent
+    ? getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) : getF64(state, margin, MARGIN_ACCOUNT.CREATED_SEQUENCE)
+  for (let each = 0; each < AGENT_MARGIN_ACCOUNTS_MAX; each++) {
+    const named = state.f64[((granted + AGENT_MARGIN.SEQUENCES) >>> 1) + each]!
+    if (named === sequence && get(state, granted, AGENT_MARGIN.ROWS + each) === number) return 0
+  }
+  return AgentGrant.MARGIN_ACCOUNT
 }
 
 /** What an agent lacks to replace the resting order at `row`; but for the notional of its successor. */
@@ -98,9 +123,12 @@ export function lacksToReplace(state: State, agent: number, row: number): number
   return own || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
 }
 
-/** What an agent lacks for the margin account and the leverage (hundredths) of an order of a perpetual with these flags. */
+/**
+ * What an agent lacks for the leverage (hundredths) of an order of a perpetual with these flags, and whether it may use any margin account;
+ * which one is {@link lacksMarginAccount}.
+ */
 export function lacksMargin(state: State, agent: number, flags: number, leverage: number): number {
-  if ((grantsOf(state, agent) & NO_MARGIN_ACCOUNT) !== 0) return AgentGrant.MARGIN_ACCOUNT
+  if (marginAccounts(grantsOf(state, agent)) === AgentMargin.NONE) return AgentGrant.MARGIN_ACCOUNT
   const most = get(state, agentRow(state, agent), AGENT.MAX_LEVERAGE)
   return most === 0 || (flags & Flag.REDUCE_ONLY) !== 0 || leverage <= most ? 0 : AgentGrant.LEVERAGE
 }

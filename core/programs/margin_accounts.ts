@@ -35,7 +35,7 @@ import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { keepAccount } from './blank_accounts.ts'
 import { changeDeposit } from './collateral.ts'
-import { lacksToOpenBucket } from './grants.ts'
+import { lacksMarginAccount, lacksToOpenBucket } from './grants.ts'
 import { ownerAccount, refuse, sessionAccount, sessionAgent } from './sessions.ts'
 
 const O = OPEN_MARGIN_ACCOUNT_COMMAND.at
@@ -149,11 +149,13 @@ export function openRiskBucket(state: State, command: Views, base: number): void
   const account = opener(state, command, base, pair)
   if (account < 0) return refuse(state, command, base, -account)
   const agent = sessionAgent(state, command, base)
-  const lacking = agent < 0 ? 0 : lacksToOpenBucket(state, agent, pair)
+  const margin = findMarginAccount(state, account, read(command, base, B.marginAccount), readF64(command, base, B.createdSequence))
+  const unknown = margin < 0 && read(command, base, B.marginAccount) >= 0
+  let lacking = agent < 0 ? 0 : lacksToOpenBucket(state, agent, pair)
+  if (agent >= 0 && lacking === 0 && !unknown) lacking = lacksMarginAccount(state, agent, margin)
   if (lacking !== 0) return void emitResult(state, command, base, REFUSALS.AGENT_NOT_ALLOWED.number, account, lacking, 0)
   const mode = pair < 0 ? MarginMode.CROSS : MarginMode.ISOLATED
   const [low, high] = [read(command, base, B.keyLow), read(command, base, B.keyHigh)]
-  const margin = findMarginAccount(state, account, read(command, base, B.marginAccount), readF64(command, base, B.createdSequence))
   const known = findBucket(state, margin, mode, pair, low, high)
   const code = bucketRefusal(state, command, base, account, margin, known)
   if (code !== 0) return refuse(state, command, base, code)

@@ -1,6 +1,6 @@
 /** Columns of commands, for people: what was asked, a meaning for every field of each type's record (meanings.ts). */
 import {
-  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, AgentAction, AgentOrderType, AgentTimeInForce, CANCEL_ACCOUNT_ORDERS_COMMAND,
+  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, AgentAction, AgentMargin, AgentOrderType, AgentTimeInForce, CANCEL_ACCOUNT_ORDERS_COMMAND,
   CANCEL_ALL_COMMAND, CommandType, CONTINUE_CANCEL_COMMAND, CREATE_SUB_ACCOUNT_COMMAND, ENTER_ORDER_COMMAND, Flag, LimitChange,
   LimitField, MINT_COMMAND, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, ORIGIN_NAMES, PAIR_STATUS_NAMES,
   REVOKE_AGENT_COMMAND, SESSION_COMMAND, SET_APPLICATION_COMMAND, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_ORIGIN_COMMAND,
@@ -14,7 +14,7 @@ import {
   orderFlags, options, otherFlags, pair, price, quantity, signer, text, time, user, userMadeAt, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
 import { marginCommandColumns, NO_ORDER_MARGIN, ORDER_MARGIN_FIELDS } from './margin_columns.ts'
-import { agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
+import { agentMarginAccounts, agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
 
 /** `kind`: which lane it came through, 0 the operator's and the sequencer's own, 1..N the gateway threads. */
 const lane: Meaning = (field, layout) => {
@@ -51,7 +51,7 @@ const LIMIT_NAMES = RAISABLE.map(([name]) => name)
 /** Byte `place` of the grants of an agent. */
 const grants: Meaning = both(
   bits(AgentAction, 'allowedActions', 0, 0xff), bits(AgentOrderType, 'allowedOrderTypes', 8, 0xff),
-  bits(AgentTimeInForce, 'allowedTimeInForce', 16, 0xff), bits({ NONE: 1 }, 'allowedMarginAccounts', 24, 0xff),
+  bits(AgentTimeInForce, 'allowedTimeInForce', 16, 0xff), bits(AgentMargin, 'allowedMarginAccounts', 24, 0xff),
 )
 
 export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> = {
@@ -111,6 +111,7 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.UPSERT_AGENT]: columnsOf(UPSERT_AGENT_COMMAND, {
     ...SIGNED, address: address('agentWallet'), grants, expiresAt: time(), maxNotional: decimals('maxOrderNotional', 9, 0n),
     maxLeverage: decimals('maxLeverage', 2, 0n), maxOpenOrders: whole('maxOpenOrders', 0), pairs: agentPairs, name: text(),
+    marginSequences: agentMarginAccounts, marginRows: hidden,
   }),
   [CommandType.REVOKE_AGENT]: columnsOf(REVOKE_AGENT_COMMAND, {
     ...SIGNED, agent: madeId('agentId', IdKind.AGENT, 'createdSequence'), reserved: hidden, createdSequence: hidden,

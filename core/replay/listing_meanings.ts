@@ -1,5 +1,6 @@
 /** Meanings that one command alone has a use for: terms of listings, grants of agents, who a sign-in named as its master. */
-import { AGENT_PAIRS_MAX } from '../layout/command.ts'
+import { AGENT_MARGIN_ACCOUNTS_MAX, AGENT_PAIRS_MAX, slotsOfKind } from '../layout/command.ts'
+import { marginAccountId, parentMarginId } from '../layout/ids.ts'
 import { formatDecimal } from '../lib/decimal.ts'
 import type { Meaning } from './meanings.ts'
 
@@ -55,6 +56,24 @@ export const agentPairs: Meaning = (field, layout) => {
       for (let pair = 0; pair < AGENT_PAIRS_MAX; pair++) {
         const isGranted = (views.bytes[at * 4 + from + (pair >>> 3)]! & (1 << (pair & 7))) !== 0
         if (isGranted) granted.push(names.pair(pair)?.symbol ?? `#${pair}`)
+      }
+      return granted.join('|') || null
+    },
+  }]
+}
+
+/** Ids of the margin accounts that an agent may use, joined by |; `null`: none is named. */
+export const agentMarginAccounts: Meaning = (field, layout) => {
+  const [sequences, rows] = [layout.at[field]!, layout.at['marginRows']!]
+  return [{
+    name: 'allowedMarginAccountIds',
+    type: 'text',
+    cell: ({ views: { f64, i32, u32 }, at }) => {
+      if (slotsOfKind(u32[at]!) < 2) return null
+      const granted: string[] = []
+      for (let each = 0; each < AGENT_MARGIN_ACCOUNTS_MAX; each++) {
+        const [sequence, row] = [f64[((at + sequences) >>> 1) + each]!, i32[at + rows + each]!]
+        if (sequence !== 0) granted.push(row < 0 ? parentMarginId(sequence, -1 - row) : marginAccountId(sequence, row))
       }
       return granted.join('|') || null
     },

@@ -57,7 +57,7 @@ const LABEL_BITS = 0xff << CLIENT_ORDER_ID_SHIFT
 const ORDER_FLAGS = FLAG_ORDER_MASK | LABEL_BITS
 const PLACE_OPTIONS = Option.KEYED | Option.TELL_SELF_TRADE
 const ACTIONS = Object.values(AgentAction).reduce((all, bit) => all | bit, 0)
-const GRANTS = ACTIONS | (0x03 << 8) | (0x07 << 16) | (0x01 << 24)
+const GRANTS = ACTIONS | (0x03 << 8) | (0x07 << 16) | (0x03 << 24)
 
 const HEADER: Rules = { kind: ANY, correlation: ANY, session: range(-1, INT_MAX), sessionGeneration: ANY }
 type Rules = Readonly<Record<string, Rule | null>>
@@ -99,6 +99,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     upsert_agent: {
       address: ANY, grants: bits(GRANTS), expiresAt: MOMENT, maxNotional: ANY, maxLeverage: range(0, INT_MAX),
       maxOpenOrders: range(0, AGENT_OPEN_ORDERS_MAX), pairs: ANY, name: ANY,
+      marginSequences: ANY, marginRows: ANY,
     },
     revoke_agent: { agent: ROW, reserved: ZERO, createdSequence: SEQUENCE },
     open_delegated_session: { application, reserved: ZERO, owner: ANY, agent: ANY, publicKey: ANY },

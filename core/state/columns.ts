@@ -18,7 +18,7 @@
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
 import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
-import { AGENT_WORDS, SPEND_LIMIT_WORDS } from './family_rows.ts'
+import { AGENT_MARGIN_WORDS, AGENT_WORDS, SPEND_LIMIT_WORDS } from './family_rows.ts'
 import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
@@ -30,8 +30,8 @@ import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptR
 
 export { APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
 export { APPLICATION_WORDS, ORIGIN_WORDS }
-export { AGENT, AgentStatus, SPEND_LIMIT, SpendLimitState } from './family_rows.ts'
-export { AGENT_WORDS, SPEND_LIMIT_WORDS }
+export { AGENT, AGENT_MARGIN, AgentStatus, SPEND_LIMIT, SpendLimitState } from './family_rows.ts'
+export { AGENT_MARGIN_WORDS, AGENT_WORDS, SPEND_LIMIT_WORDS }
 
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
@@ -321,6 +321,7 @@ const perDuePlace: Size = ({ limits }) => duePlaces(limits.orders) + limits.acco
 const ofReceipts = (size: (room: ReceiptRoom) => number): Size => ({ limits }) => size(receiptRoomOf(limits))
 const perAgent: Size = ({ limits }) => limits.agents
 const perSpendLimit: Size = ({ limits }) => limits.spendLimits
+const perMarginAgent: Size = ({ limits }) => (limits.perps === 0 ? 0 : limits.agents)
 const perMarginAccount: Size = ({ limits }) => limits.marginAccounts
 const perBucket: Size = ({ limits }) => limits.riskBuckets
 const perPosition: Size = ({ limits }) => limits.positions
@@ -381,6 +382,7 @@ const DECLARED = {
   positions: { type: 'i32', width: POSITION_WORDS, rows: perPosition, kept: SCALAR.POSITIONS_USED, views: ['F64', 'I64'] },
   orderMargins: { type: 'i32', width: ORDER_MARGIN_WORDS, rows: perMarginOrder, kept: SCALAR.ORDERS_USED },
   rankings: { type: 'i32', width: RANKING_WORDS, rows: perSideOfPerp, kept: 'all', views: ['F64'] },
+  agentMargins: { type: 'i32', width: AGENT_MARGIN_WORDS, rows: perMarginAgent, kept: SCALAR.AGENTS_USED },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

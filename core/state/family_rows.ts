@@ -1,4 +1,4 @@
-/** Rows of families: columns spendLimits and agents (columns.ts). */
+/** Rows of families: columns spendLimits, agents and agentMargins (columns.ts). */
 import { f64, i64 } from './fields.ts'
 
 /** What a sub-account's orders may spend of its master's balance of one asset. Once made, a row stays its (sub-account, asset)'s. */
@@ -43,3 +43,12 @@ export const AGENT = {
   NAME: 24, PAIRS: 32,
 } as const
 export const AgentStatus = { NONE: 0, ACTIVE: 1, REVOKED: 2 } as const
+
+export const AGENT_MARGIN_WORDS = 32
+/** Margin accounts that an agent may use when its grants name them (AgentMargin.LISTED), as UPSERT_AGENT names them. By the agent's row. */
+export const AGENT_MARGIN = {
+  /** f64 each; 0: no more are named. */
+  SEQUENCES: f64(0),
+  /** i32 each. */
+  ROWS: 20,
+} as const

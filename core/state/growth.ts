@@ -23,7 +23,7 @@ const usedBytes = (state: State, column: Column): number =>
 
 /** Columns of margin trading. An exchange without perpetuals never writes them, nor the scalars from the first one of it on. */
 const OF_MARGIN: readonly ColumnName[] =
-  ['perps', 'marginTotals', 'marginAccounts', 'riskBuckets', 'positions', 'orderMargins', 'rankings']
+  ['perps', 'marginTotals', 'marginAccounts', 'riskBuckets', 'positions', 'orderMargins', 'rankings', 'agentMargins']
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**

@@ -17,9 +17,9 @@
 import { ORIGINS_MAX } from '../layout/command.ts'
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
-  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, FAUCET_WORDS, CLIENT_ORDER_ID_WORDS,
-  LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, REGISTERS_AT, SCALAR, SCALARS_AT,
-  SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
+  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_MARGIN_WORDS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT,
+  CLIENT_ORDER_ID_WORDS, FAUCET_WORDS, LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS,
+  REGISTERS_AT, SCALAR, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
@@ -36,6 +36,8 @@ export const profileRow = (state: State, account: number): number => (state.prof
 export const sweepRow = (state: State, account: number): number => (state.sweepsAt + account * SWEEP_WORDS) & ADDRESS_BITS
 export const sessionRow = (state: State, session: number): number => (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
 export const agentRow = (state: State, agent: number): number => (state.agentsAt + agent * AGENT_WORDS) & ADDRESS_BITS
+export const agentMarginRow = (state: State, agent: number): number =>
+  (state.agentMarginsAt + agent * AGENT_MARGIN_WORDS) & ADDRESS_BITS
 export const limitRow = (state: State, limit: number): number => (state.spendLimitsAt + limit * SPEND_LIMIT_WORDS) & ADDRESS_BITS
 /** The number of a limit by the address of its row. */
 export const limitAt = (state: State, row: number): number => (row - state.spendLimitsAt) / SPEND_LIMIT_WORDS

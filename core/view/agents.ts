@@ -5,8 +5,11 @@
  * of the account's own wallet and one of each agent, newest first; dead ones leave the lists when somebody opens another session, so
  * a list may hold some.
  */
-import { ACCOUNT, AGENT, PROFILE, SESSION, SESSION_LINK } from '../state/columns.ts'
-import { accountRow, agentRow, bytesOf, get, getF64, getI64, linkRow, profileRow, sessionRow, wordOf } from '../state/rows.ts'
+import { AGENT_MARGIN_ACCOUNTS_MAX, AgentMargin } from '../layout/command.ts'
+import { ACCOUNT, AGENT, AGENT_MARGIN, PROFILE, SESSION, SESSION_LINK } from '../state/columns.ts'
+import {
+  accountRow, agentMarginRow, agentRow, bytesOf, get, getF64, getI64, linkRow, profileRow, sessionRow, wordOf,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { readSessionRow, type SessionView } from './accounts.ts'
@@ -34,8 +37,10 @@ export interface AgentView {
   actions: number
   orderTypes: number
   timesInForce: number
-  /** No margin account is allowed; otherwise all. */
-  marginAccountsNone: boolean
+  /** AgentMargin; 0: every margin account. */
+  marginGrant: number
+  /** LISTED: those it may use, as they were named; of the parent `row` is -1 - row of the owner's account. */
+  marginAccounts: { sequence: number; row: number }[]
   /** Hundredths; 0: no bound. */
   maxLeverage: number
   /** 10^-9 of the quote asset; 0: no bound. */
@@ -84,7 +89,8 @@ function copyAgent(state: State, row: number): AgentView {
     actions: grants & 0xff,
     orderTypes: (grants >>> 8) & 0xff,
     timesInForce: (grants >>> 16) & 0xff,
-    marginAccountsNone: grants >>> 24 !== 0,
+    marginGrant: grants >>> 24,
+    marginAccounts: grants >>> 24 === AgentMargin.LISTED ? copyMarginAccounts(state, row) : [],
     maxLeverage: get(state, at, AGENT.MAX_LEVERAGE),
     maxNotional: getI64(state, at, AGENT.MAX_NOTIONAL),
     maxOpenOrders: get(state, at, AGENT.MAX_OPEN_ORDERS),
@@ -92,6 +98,16 @@ function copyAgent(state: State, row: number): AgentView {
     pairs: pairs.filter((pair) => (traded[pair >>> 3]! & (1 << (pair & 7))) !== 0),
     name: text.decode(end < 0 ? name : name.subarray(0, end)),
   }
+}
+
+function copyMarginAccounts(state: State, agent: number): AgentView['marginAccounts'] {
+  const at = agentMarginRow(state, agent)
+  const named: AgentView['marginAccounts'] = []
+  for (let each = 0; each < AGENT_MARGIN_ACCOUNTS_MAX; each++) {
+    const sequence = state.f64[((at + AGENT_MARGIN.SEQUENCES) >>> 1) + each]!
+    if (sequence !== 0) named.push({ sequence, row: get(state, at, AGENT_MARGIN.ROWS + each) })
+  }
+  return named
 }
 
 /** A session as its holder or an operator may see it. */

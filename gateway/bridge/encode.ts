@@ -295,6 +295,8 @@ export interface AgentTerms {
   readonly pairs: readonly number[]
   /** UTF-8, at most 32 bytes; '' for none. */
   readonly name: string
+  /** AgentMargin.LISTED: margin accounts by the sequence that made each and its row, as the command names them. */
+  readonly marginAccounts: readonly { readonly sequence: number; readonly row: number }[]
 }
 
 export function encodeUpsertAgent(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: AgentTerms): void {
@@ -308,6 +310,10 @@ export function encodeUpsertAgent(engine: EngineClient, at: number, correlation:
   scratch.i32[to.maxOpenOrders] = terms.maxOpenOrders
   for (const pair of terms.pairs) scratchBytes[to.pairs * 4 + (pair >>> 3)]! |= 1 << (pair & 7)
   scratchBytes.write(terms.name, to.name * 4, 'utf8')
+  for (const [place, { sequence, row }] of terms.marginAccounts.entries()) {
+    scratch.f64[(to.marginSequences >>> 1) + place] = sequence
+    scratch.i32[to.marginRows + place] = row
+  }
   finishFor(engine, at, CommandType.UPSERT_AGENT, correlation, caller)
 }
 

@@ -1,15 +1,20 @@
 /**
  * Grants of delegated agents: as requests write them, as the engine keeps them, as records show them.
  *
- * Records show what holds: every order type and time in force by name, also where the request left them open. Over gRPC an empty list is
- * no list, so `noMarginAccounts` says there what an empty `allowedMarginAccountIds` says in JSON; both forms take both.
+ * Records show what holds: every order type and time in force by name, also where the request left them open; of margin accounts those that
+ * were granted by id, closed ones too, which let nothing through. Over gRPC an empty list is no list, so
+ * `noMarginAccounts` says there what an empty `allowedMarginAccountIds` says in JSON; both forms take both.
  */
 import Type, { type Static } from 'typebox'
-import { AGENT_OPEN_ORDERS_MAX, AGENT_PAIRS_MAX, AgentAction, AgentOrderType, AgentTimeInForce } from '../../core/layout/command.ts'
-import { agentId } from '../../core/layout/ids.ts'
+import {
+  AGENT_MARGIN_ACCOUNTS_MAX, AGENT_OPEN_ORDERS_MAX, AGENT_PAIRS_MAX, AgentAction, AgentMargin, AgentOrderType, AgentTimeInForce,
+} from '../../core/layout/command.ts'
+import { agentId, marginAccountId, parentMarginId } from '../../core/layout/ids.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { AgentStatus } from '../../core/state/columns.ts'
+import { readAccount } from '../../core/view/accounts.ts'
 import type { AgentView } from '../../core/view/agents.ts'
+import { MarginAccountKind } from '../../core/view/margin.ts'
 import { checksumAddress } from '../auth/challenge.ts'
 import type { AgentTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
@@ -22,6 +27,7 @@ import { OrderType, TimeInForce } from './order_terms.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
 import { pairOf } from './lookup.ts'
+import { findMarginAccount, marginIdOf } from './margin_summary.ts'
 
 const Action = record('AgentAction', 'Something a delegated agent may do.', Type.Union([
   Type.Literal('CREATE_ORDER'), Type.Literal('CANCEL_ORDER'), Type.Literal('REPLACE_ORDER'), Type.Literal('CLOSE_POSITION'),
@@ -55,7 +61,10 @@ export const AgentRequest = Type.Object({
     field(Type.Array(TimeInForce, { minItems: 1, maxItems: NAMES_MAX }), 'Times in force of its LIMIT orders; absent: all.'),
   ),
   allowedMarginAccountIds: Type.Optional(
-    field(Type.Array(Uuid, { maxItems: AGENT_PAIRS_MAX }), 'Absent: it may use every margin account; empty: none. Others are refused.'),
+    field(
+      Type.Array(Uuid, { maxItems: AGENT_MARGIN_ACCOUNTS_MAX }),
+      `Margin accounts it may use, at most ${AGENT_MARGIN_ACCOUNTS_MAX}; absent: every one; empty: none.`,
+    ),
   ),
   noMarginAccounts: Type.Optional(field(Type.Boolean(), 'true: it may use no margin account, as an empty allowedMarginAccountIds says.')),
   maxLeverage: Type.Optional(field(Amount, 'Highest leverage of its orders, at most 2 digits after the point; absent: not bounded.')),
@@ -78,7 +87,7 @@ export const AgentRecord = record('DelegatedAgent', 'A wallet that may trade for
   allowedOrderTypes: field(Type.Array(OrderType), 'Order types it may place.'),
   allowedTimeInForce: field(Type.Array(TimeInForce), 'Times in force of its LIMIT orders.'),
   /** Absent: all. */
-  allowedMarginAccountIds: Type.Optional(field(Type.Array(Uuid), 'Absent: it may use every margin account; empty: none.')),
+  allowedMarginAccountIds: Type.Optional(field(Type.Array(Uuid), 'Margin accounts it may use; absent: every one; empty: none.')),
   noMarginAccounts: field(Type.Boolean(), 'true: it may use no margin account, as an empty allowedMarginAccountIds says.'),
   maxLeverage: Type.Optional(field(Decimal, 'Highest leverage, at most 2 digits after the point; absent: not bounded.')),
   maxOrderNotional: Type.Optional(
@@ -104,8 +113,9 @@ const namesOf = <Name extends string>(bits: Bits<Name>, given: number): Name[] =
 const namesOrAll = <Name extends string>(bits: Bits<Name>, given: number): Name[] =>
   given === 0 ? (Object.keys(bits) as Name[]) : namesOf(bits, given)
 
-/** The grant a request asks for, or which field is wrong. `owner` is the wallet that grants, 20 bytes. */
-export function agentTerms(gateway: Gateway, owner: Uint8Array, input: AgentRequest): AgentTerms | Refused {
+/** The grant a request asks for, or which field is wrong. `account` grants it. */
+export function agentTerms(gateway: Gateway, account: number, input: AgentRequest): AgentTerms | Refused {
+  const owner = readAccount(gateway.state, account).address
   if (input.agentAddress.slice(2).toLowerCase() === Buffer.from(owner).toString('hex')) {
     return refusedField('agentAddress', 'A wallet cannot be its own delegated agent')
   }
@@ -115,16 +125,16 @@ export function agentTerms(gateway: Gateway, owner: Uint8Array, input: AgentRequ
   if (name instanceof Refused) return name
   const expiresAt = expiryOf(input.expiresAt, gateway.time())
   if (expiresAt instanceof Refused) return expiresAt
-  const noMarginAccounts = marginOf(input)
-  if (noMarginAccounts instanceof Refused) return noMarginAccounts
+  const marginAccounts = marginOf(gateway, account, input)
+  if (marginAccounts instanceof Refused) return marginAccounts
   const maxLeverage = boundOf('maxLeverage', input.maxLeverage, LEVERAGE_SCALE, INT32_MAX)
   if (maxLeverage instanceof Refused) return maxLeverage
   const maxNotional = boundOf('maxOrderNotional', input.maxOrderNotional, NOTIONAL_SCALE, INT64_MAX)
   if (maxNotional instanceof Refused) return maxNotional
   const grants = bitsOf(AgentAction, input.allowedActions) | (bitsOf(AgentOrderType, input.allowedOrderTypes) << 8) |
-    (bitsOf(AgentTimeInForce, input.allowedTimeInForce) << 16) | ((noMarginAccounts ? 1 : 0) << 24)
+    (bitsOf(AgentTimeInForce, input.allowedTimeInForce) << 16) | (marginGrantOf(marginAccounts) << 24)
   return {
-    address: input.agentAddress, grants, expiresAt, maxNotional, pairs, name,
+    address: input.agentAddress, grants, expiresAt, maxNotional, pairs, name, marginAccounts: marginAccounts ?? [],
     maxLeverage: Number(maxLeverage), maxOpenOrders: input.maxOpenOrders ?? 0,
   }
 }
@@ -153,12 +163,28 @@ function expiryOf(text: string | undefined, now: number): number | Refused {
   return at > now ? at : refusedField('expiresAt', 'expiresAt is not in the future')
 }
 
-/** Whether no margin account is granted. The engine knows all or none, so a list of single ones is refused rather than widened. */
-function marginOf({ allowedMarginAccountIds, noMarginAccounts = false }: AgentRequest): boolean | Refused {
-  if (allowedMarginAccountIds === undefined) return noMarginAccounts
-  if (allowedMarginAccountIds.length === 0) return true
-  return refusedField('allowedMarginAccountIds', 'Single margin accounts cannot be granted: leave it out for all, or give none')
+type NamedMarginAccounts = AgentTerms['marginAccounts']
+
+/** The margin accounts that are granted, each once; none, or `null`: every one. */
+function marginOf(gateway: Gateway, account: number, input: AgentRequest): NamedMarginAccounts | null | Refused {
+  const { allowedMarginAccountIds, noMarginAccounts = false } = input
+  if (allowedMarginAccountIds === undefined) return noMarginAccounts ? [] : null
+  if (noMarginAccounts && allowedMarginAccountIds.length > 0) {
+    return refusedField('noMarginAccounts', 'noMarginAccounts cannot be true when allowedMarginAccountIds names some')
+  }
+  const named = new Map<string, NamedMarginAccounts[number]>()
+  for (const id of allowedMarginAccountIds) {
+    const margin = findMarginAccount(gateway, account, id)
+    if (margin instanceof Refused) return new Refused(margin.code, margin.message, { field: 'allowedMarginAccountIds' })
+    named.set(marginIdOf(gateway, account, margin), margin.kind === MarginAccountKind.PARENT
+      ? { sequence: readAccount(gateway.state, account).createdSequence, row: -1 - account }
+      : { sequence: margin.createdSequence, row: margin.row })
+  }
+  return [...named.values()]
 }
+
+const marginGrantOf = (named: NamedMarginAccounts | null): number =>
+  named === null ? 0 : named.length === 0 ? AgentMargin.NONE : AgentMargin.LISTED
 
 /** A positive bound as a whole number of 10^-scale; 0 without one. */
 function boundOf(field: string, text: string | undefined, scale: number, most: bigint): bigint | Refused {
@@ -180,14 +206,17 @@ export function agentRecord(gateway: Gateway, agent: AgentView): AgentRecord {
     allowedTradingPairIds: agent.pairs.map((pair) => pairs[pair]!.id),
     allowedOrderTypes: namesOrAll(AgentOrderType, agent.orderTypes),
     allowedTimeInForce: namesOrAll(AgentTimeInForce, agent.timesInForce),
-    noMarginAccounts: agent.marginAccountsNone,
+    noMarginAccounts: agent.marginGrant === AgentMargin.NONE,
     maxOpenOrders: maxOpenOrders === 0 ? AGENT_OPEN_ORDERS_MAX : maxOpenOrders,
     openOrders: agent.openOrders,
     createdAt: rfc3339(agent.createdAt),
     updatedAt: rfc3339(agent.updatedAt),
   }
   if (agent.name !== '') record.name = agent.name
-  if (agent.marginAccountsNone) record.allowedMarginAccountIds = []
+  if (agent.marginGrant !== 0) {
+    record.allowedMarginAccountIds = agent.marginAccounts.map(({ sequence, row }) =>
+      row < 0 ? parentMarginId(sequence, -1 - row) : marginAccountId(sequence, row))
+  }
   if (maxLeverage !== 0) record.maxLeverage = formatDecimal(maxLeverage, LEVERAGE_SCALE)
   if (maxNotional !== 0n) record.maxOrderNotional = formatDecimal(maxNotional, NOTIONAL_SCALE)
   if (expiresAt !== 0) record.expiresAt = rfc3339(expiresAt)

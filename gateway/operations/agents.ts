@@ -11,7 +11,6 @@ import { AGENT_ANSWER, DELEGATED_ANSWER, REVOKED_ANSWER } from '../../core/layou
 import { RESULT } from '../../core/layout/event.ts'
 import { agentId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAgents, type AgentView } from '../../core/view/agents.ts'
-import { readAccount } from '../../core/view/accounts.ts'
 import type { RefusalReply, VerifyReply } from '../auth/challenge.ts'
 import { askVerify } from '../auth/sign_in_client.ts'
 import { encodeOpenDelegatedSession, encodeRevokeAgent, encodeUpsertAgent } from '../bridge/encode.ts'
@@ -75,7 +74,7 @@ export const UpsertDelegatedAgent = operation({
   output: AgentRecord,
   example: { input: exampleGrant, output: exampleAgent },
   run: (gateway, call, input) => {
-    const terms = agentTerms(gateway, readAccount(gateway.state, call.account).address, input)
+    const terms = agentTerms(gateway, call.account, input)
     if (terms instanceof Refused) return call.refuse(terms)
     const pending = pendingRequest(call, ({ i32 }, base) => {
       const row = i32[base + AGENT_ANSWER.at.agent]!

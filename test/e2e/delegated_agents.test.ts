@@ -164,7 +164,8 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
       ['allowedActions', { allowedActions: [] }, 'VALIDATION_ERROR'],
       ['allowedTradingPairIds', { allowedTradingPairIds: [] }, 'VALIDATION_ERROR'],
       ['allowedTradingPairIds', { allowedTradingPairIds: [ETH, NOTHING] }, 'NOT_FOUND'],
-      ['allowedMarginAccountIds', { allowedMarginAccountIds: [NOTHING] }, 'VALIDATION_ERROR'],
+      ['allowedMarginAccountIds', { allowedMarginAccountIds: [NOTHING] }, 'NOT_FOUND'],
+      ['allowedMarginAccountIds', { allowedMarginAccountIds: Array(11).fill(NOTHING) }, 'VALIDATION_ERROR'],
       ['maxOpenOrders', { maxOpenOrders: 0 }, 'VALIDATION_ERROR'],
       ['maxOpenOrders', { maxOpenOrders: 1001 }, 'VALIDATION_ERROR'],
       ['maxLeverage', { maxLeverage: '2.125' }, 'VALIDATION_ERROR'],
@@ -184,6 +185,14 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
       t.match(outcome, { refused, details: { field } }, JSON.stringify(change))
     }
     t.strictSame(await call('ListDelegatedAgents', {}, owner.session), { agents: [] })
+    const { accounts: [parent] } = await call('ListMarginAccounts', {}, owner.session) as Json
+    const { marginAccountId } = parent
+    const both = { ...good, noMarginAccounts: true, allowedMarginAccountIds: [marginAccountId] }
+    const refusal = await call('UpsertDelegatedAgent', both, owner.session)
+    t.match(refusal, { refused: 'VALIDATION_ERROR', details: { field: 'noMarginAccounts' } })
+    const inParent = { ...good, allowedMarginAccountIds: [marginAccountId, marginAccountId] }
+    t.match(await call('UpsertDelegatedAgent', inParent, owner.session), { allowedMarginAccountIds: [marginAccountId] }, 'each once')
+    t.match(await call('ListDelegatedAgents', {}, owner.session), { agents: [{ allowedMarginAccountIds: [marginAccountId] }] })
     const widest = { maxOrderNotional: '9223372036.854775807', maxLeverage: '21474836.47', name: 'é'.repeat(16), maxOpenOrders: 1000 }
     t.match(await call('UpsertDelegatedAgent', { ...good, ...widest }, owner.session), widest)
   })

@@ -25,11 +25,11 @@ t.setTimeout(240_000)
 /** Fields that name something owned, with an id of its kind that never was. */
 const OWNED: Record<string, string> = {
   orderId: NO_ORDER, orderIds: NO_ORDER, subAccountId: NO_USER, agentId: NO_AGENT, marginAccountId: NO_MARGIN, riskBucketId: NO_BUCKET,
-  positionId: NO_POSITION,
+  positionId: NO_POSITION, allowedMarginAccountIds: NO_MARGIN,
 }
 /** Fields that name what belongs to everybody, or what the caller only makes up. */
 const NOBODYS = new Set([
-  'tradingPairId', 'assetId', 'clientOrderId', 'allowedTradingPairIds', 'allowedMarginAccountIds', 'selectedTradingPairIds',
+  'tradingPairId', 'assetId', 'clientOrderId', 'allowedTradingPairIds', 'selectedTradingPairIds',
 ])
 
 const directory = temporaryDirectory()
@@ -120,7 +120,8 @@ async function hold(call: Calling, other: Person): Promise<Record<string, string
   await trade('SELL', 'BUY')
   await trade('BUY', 'SELL', { marginAccountId })
   const { positions } = await call('ListPositions')
-  return { marginAccountId, riskBucketId: positions[0].riskBucketId, positionId: positions[0].positionId }
+  const { riskBucketId, positionId } = positions[0]
+  return { marginAccountId, allowedMarginAccountIds: marginAccountId, riskBucketId, positionId }
 }
 
 /** A user with one of everything that can be owned, and the ids of it. */
@@ -215,7 +216,7 @@ function inputWith(name: OperationName, field: string, id: string): Json {
   if (name === 'CreateOrder') return named
   if (name === 'BatchCreateOrders') return { orders: [named] }
   const sample = { ...sampleInputs(genesis)[name] }
-  if (!JSON.stringify(sample).includes(`"${field}"`)) sample[field] = id
+  if (!JSON.stringify(sample).includes(`"${field}"`)) sample[field] = field.endsWith('Ids') ? [id] : id
   return withId(sample, field, id) as Json
 }
 

@@ -186,7 +186,8 @@ export const COMMAND_INVERSES: Readonly<Record<string, Inverses>> = {
     ...session, address: hex('agentWallet', 20), name: bytes('name', 32), expiresAt: ms('expiresAt'), maxOpenOrders: whole('maxOpenOrders'),
     maxNotional: (told) => (parseDecimal((told['maxOrderNotional'] ?? '0') as string, 9)!).toString(),
     grants: (told) => (bitsOf(told['allowedActions'], AgentAction) | (bitsOf(told['allowedOrderTypes'], AgentOrderType) << 8)
-      | (bitsOf(told['allowedTimeInForce'], AgentTimeInForce) << 16) | (bitsOf(told['allowedMarginAccounts'], { NONE: 1 }) << 24)) >>> 0,
+      | (bitsOf(told['allowedTimeInForce'], AgentTimeInForce) << 16)
+      | (bitsOf(told['allowedMarginAccounts'], { NONE: 1, LISTED: 2 }) << 24)) >>> 0,
   },
   OPEN_SESSION: { address: hex('wallet', 20), publicKey: hex('publicKey', 32) },
   LIST_PAIR: { symbol: bytes('pair', 32), category: bytes('category', 16) },

@@ -64,6 +64,7 @@ const RECORDS: Record<string, string[]> = {
   upsert_agent: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:address:bytes20 9:grants:u32 10:expiresAt:f64',
     '12:maxNotional:i64 14:maxLeverage:i32 15:maxOpenOrders:i32 16:pairs:bytes32 24:name:bytes32',
+    '32:marginSequences:bytes80 52:marginRows:bytes40',
   ],
   revoke_agent: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:agent:i32 5:reserved:i32 6:createdSequence:f64',

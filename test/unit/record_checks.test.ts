@@ -60,6 +60,7 @@ const LONG: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_OR
 /** A record has its second slot when its flags or options say so. */
 function carried(type: number, values: Decoded): Decoded {
   const labelled = Number(values['flags'] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
+  if (type === CommandType.UPSERT_AGENT) return Number(values['grants'] ?? 0) >>> 24 === 2 ? { ...values, marginRows: '00' } : values
   const carries = LONG.includes(type) && (labelled || (Number(values['options'] ?? 0) & Option.KEYED) !== 0)
   return carries ? { ...values, key: '00' } : values
 }
@@ -119,7 +120,7 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   ...Object.fromEntries(['decimals', 'scale', 'priceScale', 'lotScale', 'lotsScale'].map((name) => [name, [[-1, 19], [0, 18]]])),
   ...Object.fromEntries(['tickUnits', 'lotUnits', 'minLots', 'maxLots'].map((name) => [name, [[-1], [0, INT]]])),
   ...Object.fromEntries(['makerPpm', 'takerPpm'].map((name) => [name, [[-20_001, 20_001], [-20_000, 20_000]]])),
-  grants: [[0x10, 0x0400, 0x08_0000, 0x0200_0000, 0x8000_0000], [0, 0x0107_030f]],
+  grants: [[0x10, 0x0400, 0x08_0000, 0x0400_0000, 0x8000_0000], [0, 0x0107_030f, 0x0207_030f]],
   'transfer.options': [[Option.NEW_LOTS, 1, 1 << 24], [0, Option.KEYED]],
   'cancel_all.afterMs': [[-3, 86_400_001], [-2, 0, 86_400_000]],
   'order.flags': [
@@ -186,6 +187,7 @@ t.test('a command has the slots of what it carries, no more and no less', async 
     [CommandType.REPLACE_ORDER, { options: Option.NEW_PRICE }, 1], [CommandType.REPLACE_ORDER, { ...label, options: Option.KEYED }, 2],
     [CommandType.CANCEL_ORDER, { options: Option.KEYED }, 1], [CommandType.CANCEL_ORDER, { flags: label.flags }, 1],
     [CommandType.TRANSFER, {}, 1], [CommandType.TRANSFER, { options: Option.KEYED }, 2], [CommandType.MINT, {}, 1],
+    [CommandType.UPSERT_AGENT, { grants: 0x0100_0001 }, 1], [CommandType.UPSERT_AGENT, { grants: 0x0200_0001 }, 2],
   ]
   for (const [type, values, slots] of cases) {
     const record = recordOf(type, values)

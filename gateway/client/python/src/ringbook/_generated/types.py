@@ -545,7 +545,7 @@ class DelegatedAgent(_DelegatedAgent, total=False):
     name: str
     """Name of your own, up to 32 bytes of UTF-8."""
     allowedMarginAccountIds: list[str]
-    """Absent: it may use every margin account; empty: none."""
+    """Margin accounts it may use; absent: every one; empty: none."""
     maxLeverage: str
     """Highest leverage, at most 2 digits after the point; absent: not bounded."""
     maxOrderNotional: str
