@@ -25,8 +25,9 @@
  * the whole book takes less than a fifth of what was asked, steps 3 and 4 take all that is left, so nobody draws it out with small orders.
  * Bad debt waits without commands until the fund can pay.
  *
- * **What stops it.** While a price of its open positions is stale, a pair of them takes no orders, or a pair settles, nothing happens: the
- * bucket is in the list and looked at again when that is over. Maintenance does not stop it: positions can be closed then, too.
+ * **What stops it.** Of a position whose price is stale, or whose pair takes no orders or settles, nothing is closed: the bucket is in
+ * the list and looked at again when that is over. Others of the same bucket are closed meanwhile (frozen.ts). Maintenance does not stop
+ * it: positions can be closed then, too.
  *
  * **The fund's bucket** is looked at in the same way, and nobody takes it over. While it is healthy its positions are closed, step by step
  * (unwind.ts).
@@ -37,6 +38,7 @@ import { Reason, Status } from '../layout/event.ts'
 import { read, readF64 } from '../layout/record.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
+import { assert } from '../lib/assert.ts'
 import { emitCollateral, emitResult } from '../events/emit.ts'
 import { N, R } from '../state/balances.ts'
 import { SCALAR, TERMS } from '../state/columns.ts'
@@ -46,17 +48,17 @@ import {
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { marginAccountOf, touchBucket } from '../margin/buckets.ts'
-import { bucketHealth, markOf } from '../margin/figures.ts'
+import { bucketHealth, unrealizedOf } from '../margin/figures.ts'
 import { addToFund, fundBucket } from '../margin/fund.ts'
 import { armBucket } from '../margin/guards.ts'
 import { delistBucket, enlistBucket } from '../margin/liquidation_list.ts'
-import { maintenanceMargin, notionalOf } from '../margin/tiers.ts'
+import { maintenanceMargin } from '../margin/tiers.ts'
 import { endOrder } from '../book/end.ts'
 import { PERP_PATH_MAX } from '../book/match.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { coverDeficit } from './deficit.ts'
 import { deleverage } from './deleverage.ts'
-import { isFrozen } from './frozen.ts'
+import { goesOn, isFrozen, isHealthy, trades } from './frozen.ts'
 import { WALK_MAX } from './ranking.ts'
 import { liquidationTick, lotsToReduce, meetsBook, mostLots, reduce } from './reduce.ts'
 import { takeOver } from './take_over.ts'
@@ -84,9 +86,6 @@ export function liquidationStep(state: State, command: Views, base: number): voi
   emitResult(state, command, base, code, code === 0 ? get(state, bucket, RISK_BUCKET.ACCOUNT) : -1, 0, 0)
 }
 
-/** True when what {@link bucketHealth} left in the registers is a bucket with enough margin. */
-const isHealthy = ({ registers }: State): boolean => registers[R.EQUITY]! >= registers[R.SUM_MAINTENANCE]!
-
 /**
  * As {@link look}, which meets or ends `looks` orders at most and ranks {@link ROWS_PER_LOOK} rows for each of them; 0: as many as an
  * order of a user meets.
@@ -111,7 +110,7 @@ function look(state: State, bucket: number): void {
     if (own) unwind(state, bucket)
     return
   }
-  if (frozen) return
+  if (frozen && !goesOn(state, bucket)) return
   begin(state, bucket)
   if (get(state, bucket, RISK_BUCKET.ORDERS) > 0) endOrders(state, bucket)
   else if (open > 0) closeNext(state, bucket)
@@ -172,30 +171,37 @@ function firstWithOrders(state: State, bucket: number): number {
   return -1
 }
 
-/** The open position of the bucket with the largest maintenance margin. It has one. */
-function largestPosition(state: State, bucket: number): number {
+/**
+ * The open position to close next, of those that can be: the one with the largest maintenance margin; of a bucket whose equity, register
+ * EQUITY, is below 0 the one that lost most. What such a bucket owes is taken from the other side of the position that is closed, and
+ * there are those who gained it; on the other side of any other position nobody did.
+ */
+function nextPosition(state: State, bucket: number): number {
   const { registers } = state
-  registers[R.LARGEST] = -1n
+  const bankrupt = registers[R.EQUITY]! < 0n
+  registers[R.LARGEST] = 0n
   let largest = -1
   let next = get(state, bucket, RISK_BUCKET.FIRST_POSITION)
   while (next !== 0) {
     const position = positionRow(state, next - 1)
     next = get(state, position, POSITION.NEXT)
     const pair = get(state, position, POSITION.PAIR)
-    if (get(state, position, POSITION.LOTS) === 0) continue
-    notionalOf(state, pair, get(state, position, POSITION.LOTS), markOf(state, pair))
-    maintenanceMargin(state, pair)
-    if (registers[R.MAINTENANCE]! <= registers[R.LARGEST]!) continue
+    if (get(state, position, POSITION.LOTS) === 0 || !trades(state, pair)) continue
+    unrealizedOf(state, position)
+    if (!bankrupt) maintenanceMargin(state, pair)
+    else registers[R.MAINTENANCE] = -registers[R.UNREALIZED]!
+    if (largest >= 0 && registers[R.MAINTENANCE]! <= registers[R.LARGEST]!) continue
     registers[R.LARGEST] = registers[R.MAINTENANCE]!
     largest = position
   }
+  assert(largest >= 0, 'a bucket whose liquidation goes on has a position that trades')
   return largest
 }
 
 /** Closes lots of the position that needs most: through the book, by the fund, against others. */
 function closeNext(state: State, bucket: number): void {
-  const position = largestPosition(state, bucket)
   bucketHealth(state, bucket)
+  const position = nextPosition(state, bucket)
   const limit = liquidationTick(state, position)
   if (meetsBook(state, position, limit)) {
     const asked = Math.min(lotsToReduce(state, position), mostLots(state, position, limit))

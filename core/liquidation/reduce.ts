@@ -51,10 +51,10 @@ export function lotsToReduce(state: State, position: number): number {
   return Math.max(size - Number(registers[R.M0]!), Math.ceil(size / 5))
 }
 
-/** The mark moved by its band against a side that sells or buys, ticks. */
-export function bandTick(state: State, pair: number, sells: boolean): number {
+/** The mark moved by `ppm` against a side that sells or buys, ticks. */
+export function movedMark(state: State, pair: number, sells: boolean, ppm: number): number {
   const mark = markOf(state, pair)
-  const band = Math.floor((mark * get(state, perpTermsRow(state, pair), PERP_TERMS.MARK_BAND_PPM)) / MILLION)
+  const band = Math.floor((mark * ppm) / MILLION)
   return sells ? Math.max(1, mark - band) : Math.min(state.priceTicks - 1, mark + band)
 }
 
@@ -65,7 +65,7 @@ export function liquidationTick(state: State, position: number): number {
   const ppm = Math.max(0, get(state, termsRow(state, pair), TERMS.TAKER_PPM) - discount)
   const worst = worstTick(state, position, ppm)
   const sells = get(state, position, POSITION.LOTS) > 0
-  const band = bandTick(state, pair, sells)
+  const band = movedMark(state, pair, sells, get(state, perpTermsRow(state, pair), PERP_TERMS.MARK_BAND_PPM))
   return sells ? Math.max(worst, band) : Math.min(worst, band)
 }
 

@@ -21,7 +21,7 @@ import { LIQUIDATION_STEP_COMMAND, SETTLEMENT_STEP_COMMAND } from '../layout/mar
 import { write } from '../layout/record.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
 import { canBePaid } from '../liquidation/deficit.ts'
-import { isFrozen } from '../liquidation/frozen.ts'
+import { goesOn, isFrozen } from '../liquidation/frozen.ts'
 import { isSettling } from '../liquidation/settle_pair.ts'
 import { canUnwind } from '../liquidation/unwind.ts'
 import { fundBucket } from '../margin/fund.ts'
@@ -137,7 +137,7 @@ function writeListed(timers: LiquidationTimers, state: State, batch: Views, used
     if (bucket < 0) bucket = nextListed(state, bucket)
     timers.last = bucketAt(state, bucket) + 1
     const owes = get(state, bucket, RISK_BUCKET.STATE) === BucketState.BAD_DEBT
-    if (owes ? !pays || !canBePaid(state, bucket) : isFrozen(state, bucket)) continue
+    if (owes ? !pays || !canBePaid(state, bucket) : isFrozen(state, bucket) && !goesOn(state, bucket)) continue
     if (owes) pays = false
     used = writeStep(state, batch, used, bucket)
   }

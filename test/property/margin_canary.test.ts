@@ -27,8 +27,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['book/reduce_only.ts', 'if (over <= 0) return', 'if (over <= 1) return'],
   ['margin/order_collateral.ts', ' + BigInt((left - 1) | 0)', ''],
   ['orders/margin_admission.ts', '+ registers[R.REQUIRED]! - registers[R.COST]!', ''],
-  // The mark leaves its band; a bucket gives back what its positions, or it itself, lost.
-  ['margin/mark_price.ts', 'Math.min(highestMark(state, pair), Math.max(lowestMark(state, pair), ticks))', 'ticks'],
+  // The book is no voice of the mark; a bucket gives back what its positions, or it itself, lost.
+  ['margin/mark_price.ts', 'median(index, fair, bookPrice(state, pair, fair))', 'fair'],
   ['margin/collateral.ts', ' - registers[R.SUM_LOSS]!', ''],
   ['margin/collateral.ts', 'if (signOf(state, bucket, RISK_BUCKET.REALIZED) < 0)', 'if (signOf(state, bucket, RISK_BUCKET.REALIZED) > 0)'],
   // The liquidation fee is rounded down; leverage does not count in the ranking.

@@ -3,9 +3,10 @@
  * Each is an attack that pays where it succeeds: somebody else's money is what the attacker takes out. Figures are reckoned by hand.
  */
 import t from 'tap'
+import { CommandType, PairStatus } from '../../core/layout/command.ts'
 import { PERP } from '../../core/state/margin_rows.ts'
 import { get, perpRow } from '../../core/state/rows.ts'
-import { BTC, LiquidationStage } from '../support/liquidation_stage.ts'
+import { BTC, DOLLAR, ETH, LiquidationStage } from '../support/liquidation_stage.ts'
 
 const markOf = (stage: LiquidationStage, pair = BTC): number => get(stage.state, perpRow(stage.state, pair), PERP.MARK)
 
@@ -23,4 +24,78 @@ t.test('who owns both sides of a thin book and trades with himself moves no mark
   stage.time += 29_000
   stage.price(BTC, 1000)
   t.ok(markOf(stage) <= 1006, 'half a minute of it moves the basis by a sixth of the way')
+})
+
+/** A cross bucket of mal with 10 BTC and 1 ETH, and who is on the other side. */
+function crossed(collateral: number): LiquidationStage {
+  const stage = new LiquidationStage()
+  stage.give({
+    'mal 1': { pair: BTC, lots: 10, price: 1000, collateral, cross: true },
+    'mal 2': { pair: ETH, lots: 1, price: 1000, collateral: 0, cross: true },
+    'bob 1': { pair: BTC, lots: -10, price: 1000, collateral: 9000 }, 'bob 2': { pair: ETH, lots: -1, price: 1000, collateral: 9000 },
+  })
+  return stage
+}
+
+t.test('one lot of a pair that is halted holds up no liquidation of the others', async (t) => {
+  const stage = crossed(1100)
+  stage.send(CommandType.SET_PAIR_STATUS, { pair: ETH, status: PairStatus.HALTED })
+  stage.price(BTC, 890)
+  t.same(stage.run().told, ['mal STARTED', 'mal DELEVERAGED 10 at 890', 'mal ORDERS_CANCELLED'].slice(0, 2), 'equity 0, so at the mark')
+  t.equal(stage.lots('mal', BTC, true), 0)
+  t.equal(stage.run().commands, 0, 'what is left waits without commands')
+  t.equal(stage.stateOf('mal', BTC, true), 'LIQUIDATING')
+  stage.send(CommandType.SET_PAIR_STATUS, { pair: ETH, status: PairStatus.ACTIVE })
+  t.same(stage.run().told, ['mal DELEVERAGED 1 at 1000', 'mal COMPLETED'])
+})
+
+t.test('nor does one whose price is stale; but what it lost at its last price liquidates nothing else', async (t) => {
+  const stage = crossed(1100)
+  stage.time += 31_000
+  stage.price(BTC, 890)
+  t.same(stage.run().told, ['mal STARTED', 'mal DELEVERAGED 10 at 890'])
+  t.same([stage.lots('mal', BTC, true), stage.lots('mal', ETH, true)], [0, 1])
+  stage.price(ETH, 1000)
+  t.same(stage.run().told, ['mal DELEVERAGED 1 at 1000', 'mal COMPLETED'])
+  // ETH lost 100 of 1,130, so BTC alone would be healthy at 922: 250 of equity without ETH, maintenance 230.50.
+  const other = crossed(1030)
+  other.price(ETH, 900)
+  other.time += 31_000
+  other.price(BTC, 922)
+  t.same(other.run().told, [])
+  t.equal(other.run().commands, 0)
+  other.price(ETH, 900)
+  t.equal(other.run().told[0], 'mal STARTED')
+})
+
+t.test('who is bankrupt is deleveraged where he lost: those who gained there pay', async (t) => {
+  const stage = new LiquidationStage({}, {})
+  stage.give({
+    'ann 1': { pair: BTC, lots: 10, price: 1000, collateral: 4000, cross: true },
+    'ann 2': { pair: ETH, lots: 9, price: 1000, collateral: 0, cross: true },
+    bob: { pair: BTC, lots: -10, price: 1000, collateral: 1000 },
+    cat: { pair: ETH, lots: -9, price: 1000, collateral: 1000 },
+  })
+  // Equity 4,000 - 5,000. BTC needs 125, ETH 225 of maintenance: ETH at 1,111 would take all that cat has, and she did not gain.
+  stage.price(BTC, 500)
+  t.same(stage.run().told, ['ann STARTED', 'ann DELEVERAGED 10 at 600', 'ann DELEVERAGED 9 at 1000', 'ann COMPLETED'])
+  t.same(['bob', 'cat'].map((name) => stage.equity(name, name === 'bob' ? BTC : ETH)), [5000n * DOLLAR, 1000n * DOLLAR])
+  t.equal(stage.badDebt, 0n)
+})
+
+t.test('the fund sells nothing to who waits for it far from the mark', async (t) => {
+  const stage = new LiquidationStage()
+  stage.fund(10_000)
+  stage.give({ ann: { lots: 10, price: 1000, collateral: 1000 }, bob: { lots: -10, price: 1000, collateral: 5000 } })
+  stage.price(BTC, 923)
+  t.equal(stage.run().told[1], 'ann TAKEN_OVER 10 at 900')
+  stage.deposit('mal', 50_000)
+  stage.order('mal', 10, 917)
+  stage.time += 1000
+  t.equal(stage.run().commands, 0, '0.65 % below: more than the liquidation fee of 0.5 %')
+  t.equal(stage.lots('fund', BTC, true), 10)
+  stage.order('mal', 10, 919)
+  stage.time += 1000
+  stage.run()
+  t.ok(stage.lots('fund', BTC, true) < 10, 'within it')
 })

@@ -10,7 +10,7 @@ import { LiquidationStatus } from '../../core/layout/margin_events.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import {
-  bucketRequirement, equityOf, exact, initialOf, isStale, maintenanceNeeded, maintenanceOf, notionalOf, ordersOf, perpOf,
+  bucketRequirement, equityOf, exact, fundingOf, initialOf, isStale, maintenanceNeeded, maintenanceOf, notionalOf, ordersOf, perpOf,
   positionsOf, roundedDown, roundedUp, tierOf, truncated, unit, unrealizedOf, type Bucket, type Position,
 } from './naive_margin.ts'
 import {
@@ -34,6 +34,16 @@ const isHealthy = (ex: Ex, bucket: Bucket): boolean => equityOf(ex, bucket) >= m
 const openOf = (ex: Ex, bucket: Bucket): Position[] => positionsOf(ex, bucket).filter(({ lots }) => lots !== 0)
 const trades = (ex: Ex, pair: number): boolean => !isStale(ex, pair) && ex.statuses[pair] === 'ACTIVE' && perpOf(ex, pair).mode < 2
 export const isFrozen = (ex: Ex, bucket: Bucket): boolean => openOf(ex, bucket).some(({ pair }) => !trades(ex, pair))
+
+/** Whether something of a bucket with frozen positions is closed: it lacks margin, also without those whose price is stale. */
+function goesOn(ex: Ex, bucket: Bucket): boolean {
+  const open = openOf(ex, bucket)
+  const stale = open.filter(({ pair }) => isStale(ex, pair))
+  const worth = stale.reduce((sum, each) => sum + unrealizedOf(ex, each) + fundingOf(ex, each), 0n)
+  const need = stale.reduce((sum, { pair, lots }) => sum + maintenanceOf(ex.margins.ladders[pair]!, notionalOf(ex, pair, lots)), 0n)
+  const lacks = equityOf(ex, bucket) - worth < maintenanceNeeded(ex, bucket) - need
+  return !isHealthy(ex, bucket) && lacks && open.some(({ pair }) => trades(ex, pair))
+}
 
 function tell(ex: Ex, bucket: Bucket, status: number, over: Decoded = {}): void {
   bucket.step = status
@@ -69,7 +79,7 @@ function look(ex: Ex, bucket: Bucket): void {
     if (own) unwind(ex, bucket)
     return
   }
-  if (frozen) return
+  if (frozen && !goesOn(ex, bucket)) return
   if (bucket.status === 'ACTIVE') {
     Object.assign(bucket, { status: 'LIQUIDATING', began: ex.sequence })
     tell(ex, bucket, LiquidationStatus.STARTED)
@@ -113,6 +123,10 @@ function largest(ex: Ex, positions: Position[]): Position | null {
   return sorted[0] ?? null
 }
 
+/** The position that lost most, the newest of several. */
+const loser = (ex: Ex, positions: Position[]): Position =>
+  positions.toSorted((a, b) => Number(unrealizedOf(ex, a) - unrealizedOf(ex, b)) || b.made - a.made)[0]!
+
 const onGrid = (ex: Ex, tick: number): number => Math.min(ex.genesis.limits.priceTicks - 1, Math.max(1, tick))
 
 /** Whole ticks that so many atoms are worth to a position, never more than they are. */
@@ -125,9 +139,10 @@ function bankruptcyOf(ex: Ex, position: Position): number {
   return onGrid(ex, perpOf(ex, position.pair).mark + (position.lots > 0 ? -ticks : ticks))
 }
 
-function bandTick(ex: Ex, pair: number, sells: boolean): number {
+/** The mark, less or more by so many ppm. */
+function movedMark(ex: Ex, pair: number, sells: boolean, ppm: number): number {
   const { mark } = perpOf(ex, pair)
-  const band = Number(roundedDown(exact(mark).times(ex.genesis.pairs[pair]!.perp!.markBandPpm).div(1e6)))
+  const band = Number(roundedDown(exact(mark).times(ppm).div(1e6)))
   return onGrid(ex, sells ? mark - band : mark + band)
 }
 
@@ -137,7 +152,7 @@ function limitOf(ex: Ex, position: Position): number {
   const ticks = ticksOf(ex, position, equityOf(ex, bucket) - 1n)
   const fee = exact(Math.max(0, ratesOf(ex, bucket.margin.account, pair).taker)).div(1e6)
   const { mark } = perpOf(ex, pair)
-  const band = bandTick(ex, pair, lots > 0)
+  const band = movedMark(ex, pair, lots > 0, ex.genesis.pairs[pair]!.perp!.markBandPpm)
   if (lots > 0) return Math.max(band, onGrid(ex, Number(roundedUp(exact(Math.max(1, mark - ticks)).div(exact(1).minus(fee))))))
   return Math.min(band, onGrid(ex, Number(roundedDown(exact(Math.max(1, mark + ticks)).div(exact(1).plus(fee))))))
 }
@@ -185,7 +200,8 @@ function reduce(ex: Ex, position: Position, lots: number, limit: number): { take
 
 /** Closes lots of the position that needs most: through the book, by the fund, against others. */
 function closeNext(ex: Ex, bucket: Bucket): void {
-  const position = largest(ex, openOf(ex, bucket))!
+  const closable = openOf(ex, bucket).filter(({ pair }) => trades(ex, pair))
+  const position = equityOf(ex, bucket) < 0n ? loser(ex, closable) : largest(ex, closable)!
   const limit = limitOf(ex, position)
   if (meetsBook(ex, position, limit)) {
     const asked = Math.min(lotsToReduce(ex, position), mostLots(ex, position, limit))
@@ -311,7 +327,7 @@ function coverDeficit(ex: Ex, bucket: Bucket): boolean {
 
 /** The healthy fund sells a fifth of what needs most of what the book can take; without positions it settles what they made. */
 function unwind(ex: Ex, fund: Bucket): void {
-  const limit = (position: Position): number => bandTick(ex, position.pair, position.lots > 0)
+  const limit = ({ pair, lots }: Position): number => movedMark(ex, pair, lots > 0, ex.genesis.pairs[pair]!.perp!.liquidationFeePpm)
   const sellable = openOf(ex, fund).filter((position) => trades(ex, position.pair) && meetsBook(ex, position, limit(position)))
   const position = largest(ex, sellable)
   if (position !== null) reduce(ex, position, Math.ceil(Math.abs(position.lots) / 5), limit(position))
