@@ -30,7 +30,14 @@ export function countedBytes(limits: Limits): number {
   // Without a bound of pages all of them are in memory.
   const ofReceipts = receipts * 16 + (receiptPages === 0 ? receipts * 176 : receiptPages * 18_432)
   const ofGrants = spendLimits * 96 + agents * 224
-  return 2 ** 20 + orders * 1408 + ofAccounts + sessions * 112 + ofPairs + ofReceipts + ofGrants + applications * 2048 + assets * 1024
+  const others = sessions * 112 + applications * 2048 + assets * 1024
+  return 2 ** 20 + orders * 1408 + ofAccounts + ofPairs + ofReceipts + ofGrants + others + marginBytes(limits)
+}
+
+/** Of margin trading: nothing without perpetuals. A position may have a guard on both sides of each of them. */
+function marginBytes({ perps, marginAccounts, riskBuckets, positions, orders }: Limits): number {
+  if (perps === 0) return 0
+  return perps * 4096 + marginAccounts * 144 + riskBuckets * 288 + positions * (304 + perps * 9) + orders * 36
 }
 
 /**

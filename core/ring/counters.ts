@@ -46,6 +46,12 @@ export const MATCHER_COUNTERS = [
   'answers',
   'answer_seconds',
   'receipt_pages_waiting',
+  'liquidations_started',
+  'liquidations_reduced',
+  'liquidations_taken_over',
+  'liquidations_deleveraged',
+  'liquidations_bad_debt',
+  'liquidations_completed',
 ] as const
 /** Values of `disk_level` (core/disk.ts). The lowest is what stands there before anybody looked. */
 export const DISK = { FULL: 0, RESERVE: 1, OPEN: 2 } as const

@@ -10,6 +10,7 @@
 import { crc32 } from 'node:zlib'
 import { COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, slotsOfKind, typeOfKind } from '../layout/command.ts'
 import { EventType, RESULT } from '../layout/event.ts'
+import { LIQUIDATION } from '../layout/margin_events.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../layout/table.ts'
 import { apply, setTime } from '../engine/apply.ts'
 import { CLOCK } from '../state/columns.ts'
@@ -214,6 +215,7 @@ function deliver(sequencer: Sequencer): void {
   for (let record = sequencer.delivered; record < outbox.count; record++) {
     const type = outbox.i32[record * RECORD_WORDS]! & 0xff
     if (type === EventType.RESULT && outbox.i32[record * RECORD_WORDS + RESULT.at.code] !== 0) sequencer.meter.refused()
+    if (type === EventType.LIQUIDATION) sequencer.meter.liquidated(outbox.i32[record * RECORD_WORDS + LIQUIDATION.at.status]!)
     const asked = type === EventType.RESULT || (type === EventType.ORDER_ENDED && commandType === CommandType.CANCEL_ALL)
     if (asked && !isOwn(commandType)) answer(lane, outbox.i32, record * RECORD_WORDS)
   }

@@ -1,4 +1,5 @@
 /** The matcher's counters in shared memory: one store each, read by the operator thread. */
+import { LIQUIDATION_STATUS_NAMES } from '../layout/margin_events.ts'
 import { CLOCK, SCALAR } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { COMMIT_BUCKETS, COMMIT_HISTOGRAM, MATCHER } from '../ring/counters.ts'
@@ -17,6 +18,8 @@ export interface Meter {
   refused(): void
   /** One record was refused before it was journaled. */
   invalid(): void
+  /** A step of a liquidation was told: LiquidationStatus. */
+  liquidated(status: number): void
   /** Timer commands of a batch. */
   timed(commands: number): void
   /** Pages of receipts that could not be written yet. */
@@ -39,6 +42,11 @@ export function countState(counters: Float64Array, state: State): void {
   counters[MATCHER.receipts] = state.scalars[SCALAR.RECEIPTS_COUNT]!
   counters[MATCHER.maintenance] = state.scalars[SCALAR.MAINTENANCE]!
 }
+
+/** The counter of each LiquidationStatus; -1: it has none. */
+const OF_STATUS: readonly number[] = LIQUIDATION_STATUS_NAMES.map((name) =>
+  (name === 'ORDERS_CANCELLED' ? -1 : MATCHER[`liquidations_${name.toLowerCase() as Lowercase<Counted>}`]))
+type Counted = Exclude<(typeof LIQUIDATION_STATUS_NAMES)[number], 'ORDERS_CANCELLED'>
 
 export function createMeter(counters: Float64Array, io: Io): Meter {
   let started = 0
@@ -81,6 +89,10 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
     },
     refused: () => {
       counters[MATCHER.refusals]!++
+    },
+    liquidated: (status) => {
+      const index = OF_STATUS[status] ?? -1
+      if (index >= 0) counters[index]!++
     },
     invalid: () => {
       counters[MATCHER.invalid_records]!++

@@ -64,14 +64,25 @@ export function readPools(state: State, now: number): PoolView[] {
     bounded('assets', assetCount(state), limits.assets),
     bounded('pairs', pairCount(state), limits.pairs),
     bounded('price_level_pages', scalars[SCALAR.PAGES_LIVE]!, limits.orders),
+    ...(limits.perps === 0 ? [] : [
+      shared('margin_accounts', scalars[SCALAR.MARGIN_ACCOUNTS_LIVE]!, limits.marginAccounts),
+      shared('risk_buckets', scalars[SCALAR.BUCKETS_LIVE]!, limits.riskBuckets),
+      shared('positions', scalars[SCALAR.POSITIONS_LIVE]!, limits.positions),
+    ]),
     ...minted,
   ]
 }
 
-/** Pools whose holders can be listed: the words of an account's row that count its own rows and its family's. */
+/**
+ * Pools whose holders can be listed: the words of an account's row that count its own rows and its family's. What is not counted for each
+ * account has -1: then only families are named.
+ */
 export const HOLDINGS = {
   orders: { own: ACCOUNT.OPEN_ORDERS, family: ACCOUNT.FAMILY_ORDERS },
   receipts: { own: ACCOUNT.RECEIPTS, family: ACCOUNT.FAMILY_RECEIPTS },
+  margin_accounts: { own: ACCOUNT.MARGIN_ACCOUNTS, family: -1 },
+  risk_buckets: { own: -1, family: ACCOUNT.FAMILY_BUCKETS },
+  positions: { own: -1, family: ACCOUNT.FAMILY_POSITIONS },
 } as const
 export type Holding = keyof typeof HOLDINGS
 
@@ -98,8 +109,8 @@ export async function largestHolders(state: State, holding: Holding, most: numbe
       until = performance.now() + SLICE_MS
     }
     const row = accountRow(state, account)
-    tops.accounts.take(account, get(state, row, own))
-    tops.families.take(account, get(state, row, family))
+    if (own !== -1) tops.accounts.take(account, get(state, row, own))
+    if (family !== -1) tops.families.take(account, get(state, row, family))
   }
   const named = ({ rows }: Top): Holder[] => rows.map(({ account, held }) => ({
     account, held, createdSequence: getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE),

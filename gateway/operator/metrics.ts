@@ -67,6 +67,12 @@ export const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 
   answers: counter('exchange_matcher_answers_total', 'Questions of gateways that the matcher answered'),
   answer_seconds: counter('exchange_matcher_answer_seconds_total', 'Time of the matcher that they took'),
   receipt_pages_waiting: gauge('exchange_receipt_pages_waiting', 'Pages of receipts that could not be written yet and stay in memory'),
+  liquidations_started: counter('exchange_liquidations_started_total', 'Risk buckets whose liquidation began'),
+  liquidations_reduced: counter('exchange_liquidations_reduced_total', 'Parts of positions that a liquidation closed through the book'),
+  liquidations_taken_over: counter('exchange_liquidations_taken_over_total', 'Positions that the insurance fund took over'),
+  liquidations_deleveraged: counter('exchange_liquidations_deleveraged_total', 'Parts of positions that were closed against others'),
+  liquidations_bad_debt: counter('exchange_liquidations_bad_debt_total', 'Times that a bucket owed what the insurance fund could not pay'),
+  liquidations_completed: counter('exchange_liquidations_completed_total', 'Risk buckets whose liquidation ended'),
 }
 
 export const HISTORY_METRICS: Record<HistoryCounter, Metric> = {

@@ -28,6 +28,9 @@ t.test('what counts is more than what columns take', async (t) => {
   for (let round = 0; round < 3_000; round++) {
     const limits: Limits = {
       ...first, priceTicks: 2 ** (10 + random.below(21)), receiptPages: random.below(2) === 0 ? 0 : between(16, 2 ** 21),
+      ...(random.below(2) === 0 ? {} : {
+        perps: 1 + random.below(64), marginAccounts: between(4, 2 ** 24), riskBuckets: between(4, 2 ** 24), positions: between(4, 2 ** 24),
+      }),
       ...Object.fromEntries(RAISABLE.map(([name, most]) => [name, between(Math.min(first[name], most) || 1, most)])),
     }
     const counted = countedBytes(limits)

@@ -132,7 +132,7 @@ t.test('a price that fails a tenth of all positions', async (t) => {
 t.test('a book of more orders than a turn may meet is gone on with', async (t) => {
   const stage = bigStage()
   const LOTS = LOOKS_OF_TURN + 1000
-  stage.give({ ann: { lots: LOTS, price: 1000, collateral: 900_000 }, bob: { lots: -LOTS, price: 1000, collateral: 900_000 } })
+  stage.give({ ann: { lots: LOTS, price: 1000, collateral: 560_000 }, bob: { lots: -LOTS, price: 1000, collateral: 900_000 } })
   stage.deposit('mia', 900_000)
   stage.deposit('zoe', 900_000)
   stage.price(BTC, 900)
