@@ -5,7 +5,7 @@
 import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import * as ccxt from '../../gateway/client/ccxt/index.ts'
-import { BALANCE, BOOK, MARKET, misfits, ORDER, TICKER, TRADE, type Shape } from '../support/ccxt_shapes.ts'
+import { BALANCE, BOOK, MARKET, misfits, ORDER, POSITION, TICKER, TRADE, type Shape } from '../support/ccxt_shapes.ts'
 import { historyReached, operate, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 
 t.setTimeout(240_000)
@@ -147,6 +147,46 @@ t.test('changing and cancelling', async (t) => {
   await maker.createOrder(symbol, 'limit', 'buy', String(amount), String(low))
   t.equal((await maker.cancelAllOrders(symbol)).length, 1)
   t.same(await maker.cancelAllOrders(), [])
+})
+
+t.test('positions of a perpetual', async (t) => {
+  const swap = 'BTC/USDC:USDC'
+  t.equal((await operate(exchange, '/perps/price', { pair: 'BTC/USDC-PERP', price: '65000' })).status, 200)
+  for (const venue of [maker, taker]) {
+    const { accounts } = await venue.client.ListMarginAccounts()
+    await venue.client.DepositCollateral({ marginAccountId: accounts[0]!.marginAccountId, amount: '1000' })
+  }
+  const terms = { leverage: 5, marginMode: 'isolated' }
+  await maker.createOrder(swap, 'limit', 'sell', 0.02, 65000, terms)
+  t.match(await taker.createOrder(swap, 'limit', 'buy', 0.02, 65000, terms), { status: 'closed', symbol: swap, filled: 0.02 })
+  const [long] = await taker.fetchPositions()
+  fits(t, long, POSITION, 'position')
+  t.match(long, {
+    symbol: swap, side: 'long', contracts: 0.02, entryPrice: 65000, markPrice: 65000, notional: 1300, leverage: 5, marginMode: 'isolated',
+    initialMargin: 260, initialMarginPercentage: 0.2, maintenanceMargin: 13, unrealizedPnl: 0, percentage: 0,
+  })
+  t.match(await maker.fetchPosition(swap), { side: 'short', collateral: Number, marginRatio: Number, contracts: 0.02 })
+  t.same(await taker.fetchPositions([symbol]), [], 'none of a spot market')
+  await t.rejects(taker.fetchPosition(symbol), ccxt.BadSymbol)
+  await taker.createOrder(swap, 'limit', 'buy', 0.001, 10_000, { ...terms, strategyKey: 'other' })
+  t.equal((await taker.fetchPosition(swap))?.id, long!.id, 'an order that rests is no position')
+  await t.rejects(taker.createOrder(swap, 'limit', 'sell', 1, 66000, terms), ccxt.InsufficientFunds)
+  await maker.createOrder(swap, 'limit', 'buy', 0.02, 64000, terms)
+  await t.rejects(taker.closePosition(swap, 'short'), ccxt.BadSymbol)
+  await t.rejects(taker.closePosition(swap, 'long', { stopLossPrice: 1 }), ccxt.NotSupported)
+  const part = await taker.closePosition(swap, 'long', { quantity: 0.005, closeType: 'ioc', price: 64000 })
+  fits(t, part, ORDER, 'closing')
+  t.match(part, { symbol: swap, side: 'sell', type: 'limit', reduceOnly: true, amount: 0.005, average: 64000, status: 'closed' })
+  t.match(await taker.closePosition(swap), { type: 'market', amount: 0.015, filled: 0.015 })
+  t.same(await taker.fetchPositions(), [])
+  t.equal(await taker.fetchPosition(swap), undefined)
+  const rate = await taker.fetchFundingRate(swap)
+  t.match(rate, { symbol: swap, indexPrice: 65000, markPrice: Number, fundingRate: undefined, nextFundingTimestamp: Number })
+  t.equal(rate.nextFundingTimestamp! % 3_600_000, 0, 'the shipped markets pay on the hour')
+  await historyReached(exchange)
+  t.same([await taker.fetchFundingRateHistory(swap), await taker.fetchFundingHistory(swap)], [[], []], 'nothing was paid so far')
+  await t.rejects(taker.fetchFundingRate(symbol), ccxt.BadSymbol)
+  for (const venue of [maker, taker]) await venue.cancelAllOrders()
 })
 
 t.test('refusals are what ccxt calls them', async (t) => {

@@ -38,6 +38,15 @@ export const ORDER: Shape = {
   filled: 'number', remaining: 'number', cost: 'number', trades: 'any', fee: 'any', reduceOnly: 'boolean?',
   postOnly: 'boolean?', stopPrice: 'number?', triggerPrice: 'number?', info: 'any',
 }
+export const POSITION: Shape = {
+  id: 'string', symbol: 'string', ...MOMENT, lastUpdateTimestamp: 'number?', isolated: 'boolean', hedged: 'boolean',
+  side: ['long', 'short'], contracts: 'number', contractSize: 'number', entryPrice: 'number', markPrice: 'number',
+  lastPrice: 'number?', notional: 'number',
+  leverage: 'number', collateral: 'number?', initialMargin: 'number', initialMarginPercentage: 'number?', maintenanceMargin: 'number',
+  maintenanceMarginPercentage: 'number?', unrealizedPnl: 'number', realizedPnl: 'number', percentage: 'number?',
+  liquidationPrice: 'number?', marginMode: ['isolated', 'cross'], marginRatio: 'number?', stopLossPrice: 'number?',
+  takeProfitPrice: 'number?', info: 'any',
+}
 export const BALANCE: Shape = { free: 'number', used: 'number', total: 'number' }
 
 /** What does not fit, by the path of the field; nothing when all does. */

@@ -18,10 +18,11 @@
  */
 import { createClient, type Client, type ClientOptions, type Input, type Output } from '../index.ts'
 import type { LocalBook } from '../book.ts'
-import { BadSymbol, InvalidOrder, NotSupported, unified } from './errors.ts'
+import { BadSymbol, InvalidOrder, unified } from './errors.ts'
 import type { Feed } from './feed.ts'
 import { rowsOf } from './listing.ts'
 import { checkParams, marginOf } from './params.ts'
+import { PERPETUAL_VERBS, PerpetualVerbs } from './perpetuals.ts'
 import { inSteps } from './precision.ts'
 import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
@@ -34,6 +35,7 @@ import {
 import { Watching } from './watching.ts'
 
 export * from './errors.ts'
+export type { FundingPayment, FundingRate, FundingRateEntry, Position } from './perpetuals.ts'
 export type {
   Balance, Balances, Currency, Fee, Market, MinMax, OHLCV, OrderBook, OrderStatus, Ticker, Trade, UnifiedOrder,
 } from './shapes.ts'
@@ -52,9 +54,10 @@ const VERBS = [
   'loadMarkets', 'fetchMarkets', 'fetchTicker', 'fetchTickers', 'fetchOrderBook', 'fetchTrades', 'fetchOHLCV', 'fetchBalance',
   'createOrder', 'cancelOrder', 'cancelAllOrders', 'editOrder', 'fetchOrder', 'fetchOrders', 'fetchOpenOrders', 'fetchClosedOrders',
   'fetchMyTrades', 'fetchTime', 'fetchStatus', 'watchOrderBook', 'watchTrades', 'watchOrders', 'watchBalance',
+  ...PERPETUAL_VERBS,
 ] as const
 
-export class Ringbook {
+export class Ringbook extends PerpetualVerbs {
   readonly id = 'ringbook'
   readonly name = 'Ringbook'
   /** ccxt's TICK_SIZE: `precision` is a step. */
@@ -73,6 +76,7 @@ export class Ringbook {
   readonly #watching: Watching
 
   constructor(options: ClientOptions | { readonly client: Client }) {
+    super()
     this.client = 'client' in options ? options.client : createClient(options)
     this.#session = new AdapterSession(this.client, !('client' in options))
     this.#watching = new Watching(this.#session)
@@ -145,7 +149,7 @@ export class Ringbook {
   }
 
   fetchTicker(symbol: string): Promise<Ticker> {
-    return this.#on(symbol, async ({ id: tradingPairId }) => {
+    return this.onMarket(symbol, async ({ id: tradingPairId }) => {
       const [metadata, book] = await Promise.all(
         [this.client.GetMarketMetadata({ tradingPairId }), this.client.GetOrderbook({ tradingPairId, depth: 1 })])
       return metadataTicker(metadata, book)
@@ -168,13 +172,13 @@ export class Ringbook {
   }
 
   fetchOrderBook(symbol: string, limit?: number): Promise<OrderBook> {
-    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) =>
+    return this.onMarket(symbol, async ({ id: tradingPairId, symbol: name }) =>
       bookOf(name, await this.client.GetOrderbook({ tradingPairId, ...(limit === undefined ? {} : { depth: limit }) })))
   }
 
   /** Trades from `since` on, or the newest; oldest first. */
   fetchTrades(symbol: string, since?: number, limit?: number): Promise<Trade[]> {
-    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
+    return this.onMarket(symbol, async ({ id: tradingPairId, symbol: name }) => {
       const rows = await rowsOf({
         ask: async (page) => {
           const { trades, nextPageToken } = await this.client.ListTrades({ ...page, tradingPairId })
@@ -187,7 +191,7 @@ export class Ringbook {
   }
 
   fetchOHLCV(symbol: string, timeframe = '1m', since?: number, limit?: number): Promise<OHLCV[]> {
-    return this.#on(symbol, async ({ id: tradingPairId }) => {
+    return this.onMarket(symbol, async ({ id: tradingPairId }) => {
       const interval = timeframe as Interval
       const bound = limit === undefined ? {} : { limit }
       return (await this.client.GetCandles({ tradingPairId, interval, ...sinceOf(since), ...bound })).candles.map(candleOf)
@@ -195,7 +199,7 @@ export class Ringbook {
   }
 
   fetchBalance(): Promise<Balances> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       const rows: BalanceRow[] = []
       for (let page = 1, pages = 1; page <= pages; page++) {
         const { balances, totalPages } = await this.client.ListBalances({ page, pageSize: PAGE })
@@ -208,7 +212,7 @@ export class Ringbook {
 
   /** `trades` are the fills on arrival; `params.returnFills` false leaves them out. */
   createOrder(symbol: string, type: string, side: string, amount: Num, price?: Num, params: Params = {}): Promise<UnifiedOrder> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       checkParams('CreateOrder', params)
       await this.loadMarkets()
       const market = this.market(symbol)
@@ -223,11 +227,6 @@ export class Ringbook {
       } as Input<'CreateOrder'>
       return placedOf(await this.client.CreateOrder(terms), terms, market.symbol)
     })
-  }
-
-  /** Each order has its own: `params.leverage` of {@link createOrder}. */
-  async setLeverage(): Promise<never> {
-    throw new NotSupported('leverage is set by each order: params.leverage of createOrder')
   }
 
   /**
@@ -247,7 +246,7 @@ export class Ringbook {
       })
     }
     // One after the other: what is done again after a sign-in is one of them.
-    return this.#privately(replace).then(async (placed) => {
+    return this.privately(replace).then(async (placed) => {
       const order = await this.fetchOrder(placed.orderId)
       return { ...order, trades: arrivalTrades(placed, order.side, order.symbol) }
     })
@@ -255,7 +254,7 @@ export class Ringbook {
 
   /** `symbol` is not needed. */
   cancelOrder(id: string, symbol?: string, params: Params = {}): Promise<Canceled> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       const { clientOrderId: _, ...rest } = params
       const info = await this.client.CancelOrder({ orderId: nameOf(id, params), ...rest })
       return { id: info.orderId, symbol, status: 'canceled', info }
@@ -263,7 +262,7 @@ export class Ringbook {
   }
 
   cancelAllOrders(symbol?: string): Promise<Canceled[]> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       await this.loadMarkets()
       const info = symbol === undefined
         ? await this.client.BatchCancelAllOrders()
@@ -273,7 +272,7 @@ export class Ringbook {
   }
 
   fetchOrder(id: string, _symbol?: string, params: Params = {}): Promise<UnifiedOrder> {
-    return this.#privately(async () => orderOf(await this.client.GetOrder({ orderId: nameOf(id, params) })))
+    return this.privately(async () => orderOf(await this.client.GetOrder({ orderId: nameOf(id, params) })))
   }
 
   /** Orders from `since` on, or the newest; oldest first. */
@@ -292,7 +291,7 @@ export class Ringbook {
 
   /** Own trades from `since` on, or the newest; oldest first. */
   fetchMyTrades(symbol?: string, since?: number, limit?: number): Promise<Trade[]> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       const pair = await this.#pairOf(symbol)
       const rows = await rowsOf({
         ask: async (page) => {
@@ -307,7 +306,7 @@ export class Ringbook {
 
   /** The book after its next change; every change was verified. */
   watchOrderBook(symbol: string, limit?: number): Promise<OrderBook> {
-    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
+    return this.onMarket(symbol, async ({ id: tradingPairId, symbol: name }) => {
       for (;;) {
         const feed = this.#watching.feed<LocalBook>(`book ${tradingPairId}`, (into, watch) =>
           this.client.book({ tradingPairId }, { changed: (now) => now.live && into.push([now]), ...watch }))
@@ -320,7 +319,7 @@ export class Ringbook {
 
   /** Trades since the last call. */
   watchTrades(symbol: string, since?: number, limit?: number): Promise<Trade[]> {
-    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
+    return this.onMarket(symbol, async ({ id: tradingPairId, symbol: name }) => {
       const feed = this.#watching.feed<Trade>(`trades ${tradingPairId}`, (into, watch) =>
         this.client.subscribe('trades', { tradingPairId }, {
           update: ({ trades }) => into.push(trades.map((trade) => tradeOf(trade, name))), ...watch,
@@ -334,7 +333,7 @@ export class Ringbook {
    * meanwhile.
    */
   watchOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       const pair = await this.#pairOf(symbol)
       const feed = this.#watching.feed<UnifiedOrder>(`orders ${pair.tradingPairId ?? ''}`, (into, watch) => {
         const resting = new RestingOrders()
@@ -367,7 +366,7 @@ export class Ringbook {
 
   /** All balances, now and then after each change. */
   watchBalance(): Promise<Balances> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       const feed = this.#watching.feed<Balances>('balances', (into, watch) => {
         const rows = new Map<string, BalanceRow>()
         const keep = (more: readonly BalanceRow[]): void => {
@@ -388,7 +387,7 @@ export class Ringbook {
   }
 
   #orders(status: Status[], symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
-    return this.#privately(async () => {
+    return this.privately(async () => {
       const filters = { ...(await this.#pairOf(symbol)), ...(status.length === 0 ? {} : { status }) }
       const rows = await rowsOf({
         ask: async (page) => {
@@ -406,14 +405,14 @@ export class Ringbook {
     return symbol === undefined ? {} : { tradingPairId: this.market(symbol).id }
   }
 
-  #on<Result>(symbol: string, act: (market: Market) => Promise<Result>): Promise<Result> {
+  protected onMarket<Result>(symbol: string, act: (market: Market) => Promise<Result>): Promise<Result> {
     return this.#run(async () => {
       await this.loadMarkets()
       return act(this.market(symbol))
     })
   }
 
-  #privately<Result>(act: () => Promise<Result>): Promise<Result> {
+  protected privately<Result>(act: () => Promise<Result>): Promise<Result> {
     return this.#run(() => this.#session.run(act))
   }
 
