@@ -24,7 +24,8 @@ export function fundBucket(state: State): number {
 /** Adds register AMOUNT, below 0: takes it, to what the fund at `bucket` has; COLLATERAL says why. What it owed itself is less by that. */
 export function addToFund(state: State, bucket: number, reason: number): void {
   const margin = marginAccountOf(state, bucket)
-  if (get(state, bucket, RISK_BUCKET.STATE) === BucketState.BAD_DEBT) payOwn(state, bucket)
+  // It pays for others only when it owes nothing itself, even if nobody has looked at it since.
+  if (get(state, bucket, RISK_BUCKET.STATE) === BucketState.BAD_DEBT && state.registers[R.AMOUNT]! > 0n) payOwn(state, bucket)
   gain(state, margin, MARGIN_ACCOUNT.DEPOSITED, R.AMOUNT)
   gain(state, margin, MARGIN_ACCOUNT.EARMARKED, R.AMOUNT)
   gain(state, bucket, RISK_BUCKET.ALLOCATED, R.AMOUNT)

@@ -21,7 +21,8 @@
  *   longs    key = drift - guard, due when key <= drift of now - mark
  *   shorts   key = drift + guard, due when key <= drift of now + mark
  *
- * Who gets funding keeps his guard. So a guard may be reached early, never late; then the bucket is looked at, and armed again exactly.
+ * Who gets funding keeps his guard. Whose bucket fails at no price has a guard next to the grid, where no mark is: funding may bring it
+ * into the grid. So a guard may be reached early, never late; then the bucket is looked at, and armed again exactly.
  * A drift never has to be taken back: it grows by 2^30 at most with a rate, because that reaches every guard, and keys are whole numbers
  * below 2^53, so eight million rates of that size go into it.
  *
@@ -158,7 +159,8 @@ function upperNotional(state: State, pair: number): void {
 
 /**
  * The first tick at which the position at `row` has lost more than register SLACK, its maintenance margin counted, from the mark of now
- * on; 0: at none. Of a long the highest such tick, of a short the lowest. Scratch: NOTIONAL, UNREALIZED, MAINTENANCE, M0 to M5.
+ * on. Of a long the highest such tick, of a short the lowest; at none: what is next to the grid, 0 or `priceTicks`. Scratch: NOTIONAL,
+ * UNREALIZED, MAINTENANCE, M0 to M5.
  */
 export function guardTick(state: State, row: number): number {
   const { registers } = state
@@ -180,7 +182,7 @@ export function guardTick(state: State, row: number): number {
   upperNotional(state, pair)
   registers[R.M1] = BigInt(-lots | 0) * getI64(state, t, TERMS.TICK_LOT_ATOMS)
   registers[R.M2] = (registers[R.M2]! + registers[R.M1]! - 1n) / registers[R.M1]!
-  if (registers[R.M2]! >= TICKS_MOST || wordOfRegister(state, R.M2) >= state.priceTicks) return 0
+  if (registers[R.M2]! >= TICKS_MOST || wordOfRegister(state, R.M2) >= state.priceTicks) return state.priceTicks
   return registers[R.M2]! < 1n ? 1 : wordOfRegister(state, R.M2)
 }
 
@@ -223,9 +225,8 @@ function countDrifts(state: State, bucket: number): void {
 }
 
 function armPosition(state: State, row: number): void {
-  const tick = markOf(state, get(state, row, POSITION.PAIR)) === 0 ? 0 : guardTick(state, row)
-  if (tick === 0) disarm(state, row)
-  else setGuard(state, row, get(state, row, POSITION.LOTS) < 0, tick)
+  if (markOf(state, get(state, row, POSITION.PAIR)) === 0) disarm(state, row)
+  else setGuard(state, row, get(state, row, POSITION.LOTS) < 0, guardTick(state, row))
 }
 
 /** Number of a position of `pair` whose guard is reached at the mark of now, or -1. A stale price reaches none. */
@@ -268,5 +269,6 @@ export function guardOf(state: State, row: number): number {
   if (at === 0 || at === GUARD_TAKEN) return 0
   const drift = driftRow(state, get(state, row, POSITION.PAIR))
   const key = getF64(state, guard, GUARD.KEY)
-  return at > 0 ? getF64(state, drift, GUARD_DRIFT.LONGS) - key : key - getF64(state, drift, GUARD_DRIFT.SHORTS)
+  const tick = at > 0 ? getF64(state, drift, GUARD_DRIFT.LONGS) - key : key - getF64(state, drift, GUARD_DRIFT.SHORTS)
+  return tick < state.priceTicks ? tick : 0
 }

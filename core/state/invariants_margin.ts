@@ -290,7 +290,7 @@ function checkPairs(state: State): void {
   if (pool * 1_000_000n < owed) broken('I4', `the funding pool has ${pool}, owed are ${owed} millionths`)
 }
 
-/** The list of buckets that liquidation looks at: links, count, and every bucket in liquidation or bad debt. */
+/** The list of buckets that liquidation looks at: links, count, every bucket in liquidation or bad debt, and the sum of what those owe. */
 function checkLiquidations(state: State): void {
   const rows = walk(scalar(state, SCALAR.LIQUIDATIONS_OLDEST), scalar(state, SCALAR.BUCKETS_USED), (number) => bucketRow(state, number),
     (row) => get(state, row, RISK_BUCKET.LIQUIDATED_NEXT), 'the list of liquidations')
@@ -300,10 +300,15 @@ function checkLiquidations(state: State): void {
     const previous = get(state, row, RISK_BUCKET.LIQUIDATED_PREV)
     if (previous === 0 ? place !== 0 : bucketRow(state, previous - 1) !== rows[place - 1]) broken('M', 'a liquidation does not link back')
   })
+  let owed = 0n
   for (const row of usedBuckets(state)) {
     const is = get(state, row, RISK_BUCKET.STATE)
+    const equity = getI64(state, row, RISK_BUCKET.ALLOCATED) + getI64(state, row, RISK_BUCKET.REALIZED)
+    if (is === BucketState.BAD_DEBT && equity < 0n) owed -= equity
     const needs = is === BucketState.LIQUIDATING || is === BucketState.BAD_DEBT
     if (needs && !rows.includes(row)) broken('M', `a bucket that is ${BUCKET_STATE_NAMES[is]} is not in the list of liquidations`)
     if (is === BucketState.CLOSED && rows.includes(row)) broken('M', 'a closed bucket is in the list of liquidations')
   }
+  const told = getI64(state, marginTotalRow(state, state.collateralAsset), MARGIN_TOTAL.BAD_DEBT)
+  if (told !== owed) broken('M', `bad debts are ${owed} together, ${told} counted`)
 }

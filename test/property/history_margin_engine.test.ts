@@ -138,8 +138,11 @@ function marginBalances(state: State): Map<string, { total: bigint; locked: bigi
 
 /** What an account has of the collateral is what came from outside, with its profit and without its fees. */
 function isAccountedFor(state: State, answers: Answers, account: number, movements: readonly HistoryMovement[], has: bigint): boolean {
-  const credited = movements.reduce((sum, { transaction, asset, amount }) =>
-    (transaction === Transaction.FAUCET && asset === state.collateralAsset ? sum + amount : sum), 0n)
+  // From outside: the faucet, and its master or its sub-accounts. Transfers within the account come and go.
+  const credited = movements.reduce((sum, { transaction, entry, asset, amount }) => {
+    const outside = asset === state.collateralAsset && (transaction === Transaction.FAUCET || transaction === Transaction.TRANSFER)
+    return !outside || (entry !== Entry.CREDIT && entry !== Entry.DEBIT) ? sum : entry === Entry.CREDIT ? sum + amount : sum - amount
+  }, 0n)
   const { realizedPnl, fees } = ask(answers, 'portfolio', { account, period: 'all', now: state.clock[CLOCK.TIME]! })
   return has === credited + realizedPnl - fees
 }

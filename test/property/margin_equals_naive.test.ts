@@ -2,9 +2,10 @@
  * Promise: margin trading does what the specification says, to the byte (T1; I1, I4, I5, I14). Random commands, realistic and hostile, with
  * prices that jump, gap, freeze and go stale, through the engine and through the slow obvious margin model of test/support/naive_margin.ts:
  * events compared after each command, rows and invariants along the way, and after each turn of the sequencer's timers that they write what
- * is due: funding, ends of orders, and every bucket without enough margin.
+ * is due: funding, ends of orders, and every bucket without enough margin. Wallets, sub-accounts and delegated agents sign, of all fee
+ * tiers. Now and then all prices jump at once; then liquidation must end, also where rows of all kinds are used up (`perpsTight`).
  *
- * `npm test` has 24,000 commands of fixed seeds; `npm run test:deep` 200,000, then other seeds.
+ * `npm test` has 25,000 commands of fixed seeds; `npm run test:deep` 200,000, then other seeds.
  * One run again: SEED=7 COMMANDS=5000 node ... test/property/margin_equals_naive.test.ts
  */
 import t from 'tap'
@@ -17,19 +18,26 @@ const { SEED, VARIANT, COMMANDS } = process.env
 /** What the commands are divided by in `npm test`. */
 const SHORT = 8
 const RUNS: MarginDuelOptions[] = [
-  { variant: 'perps', seed: 1, commands: 80_000, checkEvery: 97 },
+  { variant: 'perps', seed: 1, commands: 80_000, checkEvery: 97, stormEvery: 3500 },
   { variant: 'perps', seed: 2, commands: 24_000, checkEvery: 7, outboxRecords: 3 },
-  { variant: 'perps', seed: 3, commands: 16_000, checkEvery: 1 },
-  { variant: 'perpsTight', seed: 4, commands: 56_000, checkEvery: 97 },
-  { variant: 'perpsTight', seed: 5, commands: 24_000, checkEvery: 7 },
+  { variant: 'perps', seed: 3, commands: 16_000, checkEvery: 1, stormEvery: 1800 },
+  { variant: 'perpsTight', seed: 4, commands: 56_000, checkEvery: 97, stormEvery: 1200 },
+  { variant: 'perpsTight', seed: 5, commands: 24_000, checkEvery: 7, stormEvery: 700 },
 ]
+
+/** What is refused while something is being liquidated and rows are used up: by shares of families, and by what one account may have. */
+const FULL = ['TOO_MANY_OPEN_ORDERS', 'TOO_MANY_MARGIN_ACCOUNTS', 'TOO_MANY_RISK_BUCKETS', 'TOO_MANY_POSITIONS']
+/** Grants that an agent lacks for orders of perpetuals, by number (core/layout/agents.ts): actions, pairs, leverage, margin accounts; and
+ * what owners alone may do. */
+const GRANTS = [1, 2, 7, 8, 9]
 
 /** Runs it and notes which refusals and events came. */
 function compare(run: MarginDuelOptions, reached: Set<string>): void {
   const { events, seen } = new MarginDuel(run).run()
   const liquidations = seen.get('event 13') ?? 0
   const what = `${run.variant}, seed ${run.seed}: ${run.commands} commands`
-  t.ok(events >= run.commands, `${what}, ${events} events, ${liquidations} of liquidation`)
+  const storms = seen.get('storms') ?? 0
+  t.ok(events >= run.commands, `${what}, ${events} events, ${liquidations} of liquidation, ${storms} storms`)
   for (const name of seen.keys()) {
     const number = Number(/^RESULT \S+ (\d+)$/.exec(name)?.[1] ?? 0)
     if (number !== 0) reached.add(refusalByNumber(number).code)
@@ -50,5 +58,7 @@ if (SEED !== undefined || VARIANT !== undefined) {
     t.strictSame(MARGIN_REFUSALS.filter((code) => !reached.has(code)), [], 'every refusal of margin trading is met')
     const events = [7, 8, 9, 10, 11, 12, 13, 14].filter((event) => !reached.has(`event ${event}`))
     t.strictSame(events, [], 'every event of margin trading is met')
+    t.strictSame(FULL.filter((code) => !reached.has(`full ${code}`)), [], 'liquidation goes on and ends while rows are used up')
+    t.strictSame(GRANTS.filter((grant) => !reached.has(`lacks ${grant}`)), [], 'agents lack what margin trading asks for')
   }
 }

@@ -6,8 +6,8 @@
 import t from 'tap'
 import { CommandType, PairStatus } from '../../core/layout/command.ts'
 import { PerpMode } from '../../core/layout/margin.ts'
-import { PERP } from '../../core/state/margin_rows.ts'
-import { get, perpRow } from '../../core/state/rows.ts'
+import { PERP, RISK_BUCKET } from '../../core/state/margin_rows.ts'
+import { bucketAt, get, getF64, perpRow } from '../../core/state/rows.ts'
 import { BTC, DOLLAR, ETH, LiquidationStage } from '../support/liquidation_stage.ts'
 
 t.test('deleveraging asks by profit and leverage, ties by row', async (t) => {
@@ -138,6 +138,37 @@ t.test('settlement: all at one price, to the atom; what is owed is the fund\'s, 
   stage.fund(1000)
   t.same(stage.run().told, ['ann COMPLETED'])
   t.same([stage.stateOf('ann'), stage.badDebt, stage.deposited('fund')], ['ACTIVE', 0n, 750n * DOLLAR])
+})
+
+t.test('a fund that owed something itself pays others as soon as it has more, and bad debt is what is owed', async (t) => {
+  const stage = new LiquidationStage()
+  stage.fund(300)
+  stage.give({
+    ann: { lots: 10, price: 1000, collateral: 1000 }, bob: { lots: -10, price: 1000, collateral: 9000 },
+    cat: { pair: ETH, lots: 10, price: 1000, collateral: 1500 }, dan: { pair: ETH, lots: -10, price: 1000, collateral: 9000 },
+  })
+  stage.price(BTC, 923)
+  t.equal(stage.run().told[1], 'ann TAKEN_OVER 10 at 900')
+  // It has 300 + 10 x 15, less than the 457.50 that its position needs: nothing for cat, who loses 10 x 200 and has 1,500.
+  stage.price(BTC, 915)
+  stage.settle(ETH, 800)
+  t.same(stage.run().told, ['cat STARTED', 'cat BAD_DEBT'])
+  // Now it loses 10 x 100 itself.
+  stage.settle(BTC, 800)
+  t.same(stage.run().told, ['fund STARTED', 'fund BAD_DEBT'])
+  t.equal(stage.badDebt, (500n + 700n) * DOLLAR)
+  // Of 1,000 it keeps 700 and pays 300, before anybody looks at it again.
+  stage.fund(1000)
+  t.equal(stage.badDebt, 500n * DOLLAR)
+  const cat = stage.bucket('cat', ETH)
+  const named = { bucket: bucketAt(stage.state, cat), createdSequence: getF64(stage.state, cat, RISK_BUCKET.CREATED_SEQUENCE) }
+  stage.send(CommandType.LIQUIDATION_STEP, named)
+  t.same([stage.stateOf('fund'), stage.badDebt], ['BAD_DEBT', 200n * DOLLAR])
+  t.same(stage.run().told, ['fund COMPLETED'])
+  t.same([stage.badDebt, stage.equity('cat', ETH), stage.equity('fund')], [200n * DOLLAR, -200n * DOLLAR, 0n])
+  stage.fund(250)
+  t.same(stage.run().told, ['cat COMPLETED'])
+  t.same([stage.badDebt, stage.equity('fund')], [0n, 50n * DOLLAR])
 })
 
 t.test('the whole market is liquidated, both sides', async (t) => {

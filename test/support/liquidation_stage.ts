@@ -270,7 +270,9 @@ export class LiquidationStage {
       sums.money += realized
       const now = get(state, bucket, RISK_BUCKET.STATE)
       const owes = now === BucketState.BAD_DEBT
-      if (owes) sums.owed -= realized + getI64(state, bucket, RISK_BUCKET.ALLOCATED)
+      const equity = realized + getI64(state, bucket, RISK_BUCKET.ALLOCATED)
+      // The fund's may have been paid, and not been looked at since.
+      if (owes && equity < 0n) sums.owed -= equity
       if ((owes || now === BucketState.LIQUIDATING) && !listed.has(bucket)) throw new Error(`bucket ${row} is in no list`)
     }
     const total = totalRow(state, USD)

@@ -9,16 +9,20 @@ import {
   bucketRow, get, getF64, getI64, marginAccountRow, marginTotalRow, perpRow, positionRow, termsRow, totalRow,
 } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
-import { commandName, COMMAND_SLOTS, CommandType, typeOfKind } from '../../core/layout/command.ts'
-import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
+import { commandName, COMMAND_SLOTS, CommandType, kindOf, typeOfKind } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { SET_INDEX_PRICE_COMMAND } from '../../core/layout/margin.ts'
+import { refusalByNumber } from '../../core/layout/refusals.ts'
+import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
-import { NaiveExchange } from './naive.ts'
+import { CODE, NaiveExchange } from './naive.ts'
 import { compareBalances, compareEvents, createBench, Differs, type DuelReport } from './naive_compare.ts'
 import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import {
   bucketsOf, earmarkedOf, equityOf, isStale, maintenanceNeeded, perpOf, positionsOf, exposureOf, type Bucket,
 } from './naive_margin.ts'
 import { reduceOnlyOf } from './naive_margin_fills.ts'
+import { isFrozen } from './naive_margin_liquidation.ts'
 import { fundingDue, openLots } from './naive_margin_prices.ts'
 import { dueOrders } from './naive_orders.ts'
 import { genesisText, VARIANTS } from './variants.ts'
@@ -31,12 +35,19 @@ export interface MarginDuelOptions {
   checkEvery: number
   outboxRecords?: number
   variant?: string
+  /** Prices jump, and liquidation goes on among commands and must end, every so many commands ({@link MarginDuel.storm}). */
+  stormEvery?: number
   /** Called before every command: the canary's chance to spoil the state. */
   spoil?: (state: State, index: number) => void
 }
 
 /** Commands between two turns of the sequencer's timers, and most that one writes. */
 const [TURN_EVERY, TURN_MOST] = [7, 48]
+/** Of a storm: commands of clients, between two of them a turn of so few commands; and turns in which it must end then. */
+const [STORM_COMMANDS, STORM_EVERY, STORM_TURN, STORM_TURNS] = [160, 5, 2, 300]
+/** Refusals because something is full, by number: which of them came while a bucket was being liquidated is counted. */
+const FULL = new Map<number, string>([CODE.TOO_MANY_OPEN_ORDERS, CODE.OVERLOADED, CODE.TOO_MANY_MARGIN_ACCOUNTS, CODE.TOO_MANY_RISK_BUCKETS,
+  CODE.TOO_MANY_POSITIONS].map((number) => [number, refusalByNumber(number).code]))
 
 export class MarginDuel {
   readonly options: MarginDuelOptions
@@ -64,8 +75,49 @@ export class MarginDuel {
       this.apply(this.command, 0, index)
       if (index % checkEvery === 0 || index === commands - 1) this.inContext(index, null, () => this.check())
       if (index % TURN_EVERY === 0) this.turn(index)
+      if ((index + 1) % (this.options.stormEvery ?? Infinity) === 0) this.storm(index)
     }
     return this.report
+  }
+
+  /**
+   * All prices jump, for or against the longs. Liquidation goes on a little with each turn, while clients go on with what they do; then
+   * nothing comes any more but turns, and it must end: nothing is written, and no bucket is in liquidation that is not frozen.
+   */
+  private storm(index: number): void {
+    const { workload, naive, report } = this
+    const storms = report.seen.get('storms') ?? 0
+    this.jump(index, storms % 2 === 0 ? [7, 10] : [13, 10])
+    for (let place = 0; place < STORM_COMMANDS; place++) {
+      workload.next(this.command, 0)
+      this.apply(this.command, 0, index)
+      if (place % STORM_EVERY === 0) this.turn(index, STORM_TURN)
+    }
+    this.jump(index, [1, 1])
+    let turns = 0
+    while (this.turn(index) > 0) {
+      if (++turns > STORM_TURNS) this.inContext(index, null, () => { throw new Differs('liquidation has no end') })
+    }
+    naive.now = workload.time
+    const left = naive.margins.buckets.filter((bucket) => bucket.status === 'LIQUIDATING' && !isFrozen(naive, bucket))
+    this.inContext(index, null, () => {
+      if (left.length > 0) throw new Differs(`in liquidation for ever: ${left.map(({ row }) => row).join()}`)
+      this.check()
+    })
+    report.seen.set('storms', storms + 1)
+  }
+
+  /** The operator sets every index to a part of what it was. */
+  private jump(index: number, [part, of]: [part: number, of: number]): void {
+    const { naive, bench: { state } } = this
+    naive.genesis.pairs.forEach(({ perp }, pair) => {
+      if (perp === null) return
+      const price = Math.min(state.priceTicks - 1, Math.max(2, Math.round(((perpOf(naive, pair).index || perp.reference) * part) / of)))
+      encode(SET_INDEX_PRICE_COMMAND, this.command, 0, {
+        kind: kindOf(CommandType.SET_INDEX_PRICE, 1, 0), session: -1, pair, price, source: 0, force: 1, observedAt: this.workload.time,
+      })
+      this.apply(this.command, 0, index)
+    })
   }
 
   private inContext(index: number, command: Decoded | null, work: () => void): void {
@@ -107,17 +159,28 @@ export class MarginDuel {
       const result = `RESULT ${commandName((said.u32[base]! >>> 8) & 0xff)} ${said.i32[base + 6]}`
       const name = type === 1 ? result : `event ${type}`
       report.seen.set(name, (report.seen.get(name) ?? 0) + 1)
+      const lacking = type === 1 && said.i32[base + RESULT.at.code] === CODE.AGENT_NOT_ALLOWED ? said.i32[base + RESULT.at.detail]! : 0
+      if (lacking !== 0) report.seen.set(`lacks ${lacking}`, (report.seen.get(`lacks ${lacking}`) ?? 0) + 1)
+      const full = type === 1 ? FULL.get(said.i32[base + 6]!) : undefined
+      if (full !== undefined && this.isLiquidating()) report.seen.set(`full ${full}`, (report.seen.get(`full ${full}`) ?? 0) + 1)
     }
   }
 
-  /** A turn of the sequencer's timers: what it writes must be due, and what is due it must write. */
-  private turn(index: number): void {
+  /** A bucket is in liquidation, or waits for its turn. */
+  private isLiquidating(): boolean {
+    const { naive } = this
+    return naive.margins.buckets.some(({ status }) => status === 'LIQUIDATING') || unhealthyOf(naive).length > 0
+  }
+
+  /** A turn of the sequencer's timers: what it writes must be due, and what is due it must write. How many commands it wrote. */
+  private turn(index: number, most = TURN_MOST): number {
     const { bench: { state }, workload, batch } = this
     const due = this.dueNow()
-    const used = writeDue(this.timers, state, workload.time, batch, 0, TURN_MOST)
+    const used = writeDue(this.timers, state, workload.time, batch, 0, most)
     const written = Array.from({ length: used }, (_, place) => decodeCommand(batch, place * RECORD_WORDS))
-    this.inContext(index, null, () => this.compareDue(due, written, used === TURN_MOST))
+    this.inContext(index, null, () => this.compareDue(due, written, most))
     for (let place = 0; place < used; place++) this.apply(batch, place * RECORD_WORDS, index)
+    return used
   }
 
   /** What must be written: samples and intervals that are over, orders whose time is over, buckets without enough margin. */
@@ -127,14 +190,19 @@ export class MarginDuel {
     return { funding: fundingDue(naive, workload.time), orders: dueOrders(naive, workload.time).length, unhealthy: unhealthyOf(naive) }
   }
 
-  private compareDue(due: ReturnType<MarginDuel['dueNow']>, written: Decoded[], full: boolean): void {
+  private compareDue(due: ReturnType<MarginDuel['dueNow']>, written: Decoded[], most: number): void {
+    const full = written.length === most
     const of = (type: number): Decoded[] => written.filter(({ kind }) => typeOfKind(Number(kind)) === type)
     const funding = of(CommandType.FUNDING_STEP).map(({ pair }) => pair)
-    if (!full && String(funding) !== String(due.funding)) throw new Differs(`funding of ${String(due.funding)} is due`)
+    const fits = !full && due.funding.length <= most / 2
+    if (fits && String(funding) !== String(due.funding)) throw new Differs(`funding of ${String(due.funding)} is due`)
     if (!full && of(CommandType.EXPIRE_ORDER).length !== due.orders) throw new Differs(`${due.orders} orders are due`)
     const looked = of(CommandType.LIQUIDATION_STEP).map(({ bucket }) => bucket)
     const missed = due.unhealthy.filter(({ row }) => !looked.includes(row))
-    if (!full && missed.length > 0) {
+    // Half of a turn is for margin trading, and half of what funding and settlement leave of that for guards.
+    const left = Math.max(0, Math.floor(most / 2) - funding.length - of(CommandType.SETTLEMENT_STEP).length)
+    const cut = looked.length >= Math.ceil(left / 2)
+    if (!cut && missed.length > 0) {
       throw new Differs(`nobody looks at ${missed.map((bucket) => `${bucket.row}: ${equityOf(this.naive, bucket)}`).join()}`)
     }
   }

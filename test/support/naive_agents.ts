@@ -12,8 +12,8 @@ import { end } from './naive_orders.ts'
 import { has, otherSide, valueOf, type Ex, type Order, type Terms } from './naive_terms.ts'
 
 /** Numbers that a refusal names, written out: they are a promise. */
-const LACKS = { ACTION: 1, PAIR: 2, ORDER_TYPE: 3, TIME_IN_FORCE: 4, NOTIONAL: 5, OPEN_ORDERS: 6 } as const
-const MAY = { CREATE: 1, CANCEL: 2, REPLACE: 4 } as const
+const LACKS = { ACTION: 1, PAIR: 2, ORDER_TYPE: 3, TIME_IN_FORCE: 4, NOTIONAL: 5, OPEN_ORDERS: 6, LEVERAGE: 7, MARGIN_ACCOUNT: 8 } as const
+const MAY = { CREATE: 1, CANCEL: 2, REPLACE: 4, CLOSE: 8 } as const
 const MOST_OPEN_ORDERS = 1000
 const MOST_AGENT_SESSIONS = 16
 
@@ -33,6 +33,10 @@ export interface Agent {
   maxNotional: bigint
   maxOpenOrders: number
   pairs: Set<number>
+  /** No margin account is allowed, so no orders of perpetuals. */
+  noMargin: boolean
+  /** Hundredths; 0: no bound. */
+  maxLeverage: number
 }
 
 const openOrdersOf = (ex: Ex, agent: Agent): Order[] => ex.books.flat().filter((order) => order.agent === agent)
@@ -96,6 +100,7 @@ export function upsertAgent(ex: Ex, command: Decoded): void {
     actions: grants % 256, orderTypes: Math.floor(grants / 256) % 256, timesInForce: Math.floor(grants / 65_536) % 256,
     expiresAt: Number(command['expiresAt']), maxNotional: BigInt(command['maxNotional']!),
     maxOpenOrders: Number(command['maxOpenOrders']) || MOST_OPEN_ORDERS, pairs: new Set(pairsOf(String(command['pairs']))),
+    noMargin: grants >= 2 ** 24, maxLeverage: Number(command['maxLeverage']),
   }
   // Orders and sessions of the same agent go on being its own.
   if (known === undefined) ex.agents[row] = agent
@@ -156,7 +161,8 @@ export function endOldest(ex: Ex, account: number, agent: Agent | null): void {
 const allows = (granted: number, bit: number): boolean => granted === 0 || has(granted, bit)
 
 export function lacksToPlace(ex: Ex, agent: Agent, pair: number, flags: number): number {
-  if (!has(agent.actions, MAY.CREATE)) return LACKS.ACTION
+  // Whoever closes a position needs leave for that, and for nothing else.
+  if (!has(agent.actions, has(flags, Flag.CLOSE) ? MAY.CLOSE : MAY.CREATE)) return LACKS.ACTION
   if (!agent.pairs.has(pair)) return LACKS.PAIR
   if (has(flags, Flag.MARKET)) return allows(agent.orderTypes, 2) ? 0 : LACKS.ORDER_TYPE
   if (!allows(agent.orderTypes, 1)) return LACKS.ORDER_TYPE
@@ -176,10 +182,18 @@ export function lacksToReplace(ex: Ex, agent: Agent, original: Order): number {
   return original.agent !== agent && others >= agent.maxOpenOrders ? LACKS.OPEN_ORDERS : 0
 }
 
-/** For a bucket of a perpetual, or a cross one (-1). Agents of these workloads may use every margin account. */
+/** For margin account and leverage (hundredths) of an order of a perpetual; what only reduces has no leverage. */
+export function lacksMargin({ noMargin, maxLeverage }: Agent, flags: number, leverage: number): number {
+  if (!has(flags, Flag.MARGIN)) return 0
+  if (noMargin) return LACKS.MARGIN_ACCOUNT
+  return maxLeverage > 0 && !has(flags, Flag.REDUCE_ONLY) && leverage > maxLeverage ? LACKS.LEVERAGE : 0
+}
+
+/** For a bucket of a perpetual, or a cross one (-1). */
 export function lacksToOpenBucket(agent: Agent, pair: number): number {
   if (!has(agent.actions, MAY.CREATE)) return LACKS.ACTION
-  return pair < 0 || agent.pairs.has(pair) ? 0 : LACKS.PAIR
+  if (pair >= 0 && !agent.pairs.has(pair)) return LACKS.PAIR
+  return agent.noMargin ? LACKS.MARGIN_ACCOUNT : 0
 }
 
 export function lacksToCancel(agent: Agent, pair: number | null): number {

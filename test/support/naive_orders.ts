@@ -9,7 +9,7 @@ import { Flag, FLAG_ORDER_MASK, Option, ORIGIN_MASK } from '../../core/layout/co
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
-import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
+import { lacksMargin, lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
 import { isPerp } from './naive_margin.ts'
 import { collateralOf } from './naive_margin_changes.ts'
@@ -104,7 +104,7 @@ export function place(ex: Ex, command: Decoded): void {
   const early = known || openRefusal(ex, pair, given)
   if (early !== 0) return ex.refuse(command, early, account)
   const agent = ex.signingAgent(command)
-  const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given)
+  const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given) || lacksMargin(agent, given, Number(command['leverage']))
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const refuse: Refuse = (code, missing, told) => ex.refuse(command, code, account, missing, told)
   const result = enter(ex, command, account, agent, given & FLAG_ORDER_MASK, refuse)
@@ -386,7 +386,8 @@ export function replace(ex: Ex, command: Decoded): void {
   const original = targetOf(ex, command, account)
   if (original === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
   const agent = ex.signingAgent(command)
-  const lacking = agent === null ? 0 : lacksToReplace(ex, agent, original)
+  const leverage = original.margin === null ? 0 : original.margin.position.leverage
+  const lacking = agent === null ? 0 : lacksToReplace(ex, agent, original) || lacksMargin(agent, original.flags, leverage)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const asked = inSteps(ex, command, original)
   const told = tellPair(ex, original.pair)

@@ -191,13 +191,21 @@ export const PERPS: VariantSpec = {
 const PERPS_TIGHT: VariantSpec = {
   ...PERPS,
   limits: {
-    ...PERPS.limits, orders: 512, marginAccounts: 16, riskBuckets: 24, positions: 22, marginSubAccounts: 2, bucketsPerMarginAccount: 3,
+    ...PERPS.limits, orders: 64, marginAccounts: 40, riskBuckets: 140, positions: 80, marginSubAccounts: 2, bucketsPerMarginAccount: 3,
   },
   pairs: PERPS.pairs.map((pair, index) => (pair.perp === undefined ? pair : {
     ...pair, makerFeeBps: index === 0 ? '-1' : '0', takerFeeBps: '3',
-    perp: { ...pair.perp, maxPositionSize: index === 0 ? '2' : '30', openInterestCap: index === 0 ? '6' : '0', staleSeconds: 600 },
+    perp: { ...pair.perp, maxPositionSize: index === 0 ? '5' : '150', openInterestCap: index === 0 ? '10' : '0', staleSeconds: 600 },
   })),
 }
+
+/** The highest tiers of {@link PERPS} earn as makers; those of {@link PERPS_TIGHT} earn more than others. */
+const PERPS_TIERS: FeeTierSpec = { asset: 'USDC', tiers: [['0', '0', '0'], ['1000', '0.25', '2'], ['50000', '2.5', '0.5']] }
+const TIGHT_TIERS: FeeTierSpec = { asset: 'USDC', tiers: [['0', '0', '0'], ['1000', '0.25', '1'], ['50000', '0.5', '0']] }
+
+/** The same with funding so often that random commands meet it. */
+const oftenFunded = (pairs: PairSpec[]): PairSpec[] => pairs.map((pair, index) =>
+  (pair.perp === undefined ? pair : { ...pair, perp: { ...pair.perp, fundingIntervalSeconds: index === 0 ? 600 : 300 } }))
 
 /** The exchanges of the property tests. */
 export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
@@ -262,8 +270,8 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       asset: 'USD', tiers: [['0', '0', '0'], ['10', '200', '150'], ['20', '0', '150'], ['30', '149.99', '150'], ['40', '200', '37.5']],
     },
   },
-  perps: PERPS,
-  perpsTight: PERPS_TIGHT,
+  perps: { ...PERPS, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
+  perpsTight: { ...PERPS_TIGHT, pairs: oftenFunded(PERPS_TIGHT.pairs), feeTiers: TIGHT_TIERS },
   family: FAMILY,
   /** The same, begun by a version that did not ask wallets for their consent. */
   olderFamily: { ...FAMILY, rules: 0 },

@@ -1,21 +1,26 @@
 /**
- * A seeded stream of commands of margin trading, realistic and hostile: clients that deposit, trade in isolated and cross buckets with
- * every kind of order, and move collateral at the edges of what is accepted; an operator whose prices wander, jump, gap, freeze and go
- * stale. It learns from events as a client would (workload.ts); the same seed, genesis and events give the same stream.
+ * A seeded stream of commands of margin trading, realistic and hostile: wallets, sub-accounts and delegated agents
+ * (workload_margin_people.ts) that deposit, trade in isolated and cross buckets with every kind of order, some of them by client order
+ * ids and keys, and move collateral at the edges of what is accepted; an operator (workload_margin_operator.ts). It learns from events as
+ * a client would (workload.ts); the same seed, genesis and events give the same stream.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, Option } from '../../core/layout/command.ts'
-import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
+import { answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { COLLATERAL, LIQUIDATION, LiquidationStatus, MARGIN_ORDER, MARK, POSITION_CHANGED } from '../../core/layout/margin_events.ts'
-import { CollateralMove, PerpSetting } from '../../core/layout/margin.ts'
+import { CollateralMove } from '../../core/layout/margin.ts'
 import { decode, encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import type { Client, Command, KnownAccount, KnownBucket, KnownOrder, KnownPosition } from './workload_margin_known.ts'
-
+import { drawLeverage, drawLots, drawPause } from './workload_margin_drawn.ts'
+import type { Command, KnownAccount, KnownBucket, KnownOrder, KnownPosition } from './workload_margin_known.ts'
+import { MarginOperator, OPERATORS } from './workload_margin_operator.ts'
+import { MarginPeople } from './workload_margin_people.ts'
+import { LABELS, namedBy } from './workload_named.ts'
 
 const START = 1_700_000_000_000
-const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000]
+const [MINUTE, HOUR] = [60_000, 3_600_000]
 const KNOWN_MOST = 120
+const [SESSION_INVALID, ORDER_NOT_FOUND] = [113, 502]
 /** Hashes of strategy keys, as whole words: no key, and three others. */
 const KEYS: readonly [low: number, high: number, text: string][] = [[0, 0, ''], [11, 1, 'alpha'], [12, 2, 'beta'], [13, 3, 'gamma']]
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
@@ -29,30 +34,30 @@ export class MarginWorkload {
   /** Time of the next command. */
   time = START
   private readonly random: Prng
-  private readonly clients: Client[]
+  private readonly people: MarginPeople
+  private readonly operator: MarginOperator
   private readonly perps: number[]
-  /** Index that the operator believes in, by pair; the mark that was told. */
-  private readonly index: number[]
+  private readonly collateral: number
   private readonly orders: KnownOrder[] = []
   private readonly buckets = new Map<string, KnownBucket>()
   private readonly positions = new Map<string, KnownPosition>()
   private readonly margins: KnownAccount[] = []
   private correlation = 0
   private signer = 0
-  /** No prices come until then. */
-  private frozen = 0
-  private maintenance = false
-  /** PerpMode by pair, as it was told. */
-  private readonly modes: number[] = []
+  /** Client order id of the order in flight: its sequence and the text in hex. */
+  private told = { sequence: 0, label: '' }
+  /** The order that the command in flight is about. */
+  private aimed: KnownOrder | null = null
   private failing: KnownBucket | null = null
   private flood: { position: KnownPosition; left: number } | null = null
 
   constructor(seed: number, genesis: Genesis, clients = 9) {
     this.genesis = genesis
     this.random = createPrng(seed)
-    this.clients = Array.from({ length: clients }, () => ({ session: -1, generation: 0, account: -1, minted: 0 }))
+    this.people = new MarginPeople(genesis, this.random, clients)
+    this.operator = new MarginOperator(genesis, this.random)
     this.perps = genesis.pairs.filter(({ perp }) => perp !== null).map(({ index }) => index)
-    this.index = genesis.pairs.map(({ perp }) => perp?.reference ?? 0)
+    this.collateral = genesis.pairs[this.perps[0]!]!.quote
   }
 
   private below(n: number): number {
@@ -64,41 +69,50 @@ export class MarginWorkload {
 
   /** Writes the next command at word `base`, where there is room for two slots, and moves the time. */
   next(views: Views, base: number): void {
-    this.passTime()
+    this.time += drawPause(this.random)
+    this.aimed = null
     const { type, values } = this.command()
-    const operators = type === CommandType.SET_INDEX_PRICE || type === CommandType.SET_PERP || type === CommandType.FUND_INSURANCE ||
-      type === CommandType.SET_MAINTENANCE || type === CommandType.LIQUIDATION_STEP || type === CommandType.FUNDING_STEP ||
-      type === CommandType.SETTLEMENT_STEP
-    const lane = operators && !this.chance(1, 60) ? 0 : 1
+    const lane = OPERATORS.has(type) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
 
-  private passTime(): void {
-    const dice = this.below(1000)
-    if (dice < 500) this.time += this.below(700)
-    else if (dice < 520) this.time += this.below(20 * SECOND)
-    else if (dice < 523) this.time += this.below(2 * MINUTE)
-    else if (dice < 524 && this.chance(1, 3)) this.time += this.below(HOUR)
+  /** What somebody signs whom {@link MarginPeople} named. */
+  private by({ signer, command: { type, values } }: { signer: number; command: Command }): Command {
+    const signed = values['session'] === -1 ? {} : this.signature(signer)
+    this.signer = signer
+    return { type, values: { ...values, ...signed } }
   }
 
   private command(): Command {
-    const client = this.below(this.clients.length)
-    const { session, minted, account } = this.clients[client]!
-    if (session < 0) return this.signIn(client)
+    const { people, operator } = this
+    const { clients } = people
+    let client = this.below(clients.length)
+    const entering = clients[client]!.session < 0 ? people.enter(client, this.time) : null
+    if (entering !== null) return this.by(entering)
+    // Somebody else must do something before, or an agent would do what only his owner may.
+    const { session, owner } = clients[client]!
+    const places = this.chance(1, 2)
+    if (session < 0 || (owner >= 0 && !places && !this.chance(1, 30))) client = owner < 0 ? 0 : owner
+    if (clients[client]!.session < 0) return this.by(people.enter(0, this.time)!)
+    const { minted, account } = clients[client]!
     if (minted < 2) {
-      this.signer = client
-      this.clients[client]!.minted++
+      clients[client]!.minted++
       return { type: CommandType.MINT, values: { ...this.signature(client), asset: -1 } }
     }
     if (!this.hasMargin(account) || this.chance(1, 60)) return this.deposit(client)
-    if (this.maintenance && this.chance(1, 10)) return this.setMaintenance(0)
-    if (this.flood !== null && this.clients[client]!.account >= 0) return this.floods(this.flood)
+    if (operator.maintenance && this.chance(1, 10)) return operator.setMaintenance(0)
+    if (this.flood !== null && account >= 0) return this.floods(this.flood)
     if (this.failing !== null && this.chance(1, 3)) return this.intoFailing(this.failing)
-    const odd = this.modes.findIndex((mode) => mode === 1 || mode === 3)
-    if (odd >= 0 && this.chance(1, 60)) return this.setMode(odd, 0)
+    const again = this.chance(1, 60) ? operator.tradesAgain() : null
+    if (again !== null) return again
+    const dealt = this.chance(1, 30) ? (this.chance(2, 3) ? people.agentCommand(this.time) : people.transfer(this.collateral)) : null
+    if (dealt !== null) return this.by(dealt)
+    if (this.chance(1, 80)) return operator.setFeeTier(clients.map((each) => each.account))
+    if (clients[client]!.owner >= 0) return this.order(client)
     const dice = this.below(1000)
-    if (dice < 95 || this.perps.some((pair) => this.index[pair] === 0)) return this.price()
-    if (dice < 560) return this.order(client)
+    const price = dice < 95 ? operator.price(this.pick(this.perps), this.time) : null
+    if (price !== null) return price
+    if (dice < 600) return this.order(client)
     if (dice < 650) return this.cancel()
     if (dice < 740) return this.replacement()
     if (dice < 860) return this.move(client)
@@ -108,35 +122,19 @@ export class MarginWorkload {
     if (dice < 950) return this.liquidation()
     if (dice < 958) return { type: CommandType.FUNDING_STEP, values: { session: -1, pair: this.below(this.genesis.pairs.length + 1) - 1 } }
     if (dice < 966) return { type: CommandType.FUND_INSURANCE, values: { session: -1, amount: BigInt(this.below(2000)) } }
-    if (dice < 970) return this.setPerp()
-    if (dice === 970) return this.setMode(this.pick(this.perps), 2)
-    if (dice < 973) return this.setMaintenance(1)
-    if (dice < 985) return { type: CommandType.CANCEL_ALL, values: { ...this.signature(client), pair: -1, limit: 1 + this.below(20) } }
+    if (dice < 970) return operator.setPerp(this.perps, this.time)
+    if (dice === 970) return operator.setMode(this.pick(this.perps), 2)
+    if (dice < 973) return operator.setMaintenance(1)
+    if (dice < 978) return { type: CommandType.CANCEL_ALL, values: { ...this.signature(client), pair: -1, limit: 1 + this.below(8) } }
     return { type: CommandType.MINT, values: { ...this.signature(client), asset: -1 } }
-  }
-
-  private setMaintenance(on: number): Command {
-    this.maintenance = on === 1
-    return { type: CommandType.SET_MAINTENANCE, values: { session: -1, on } }
   }
 
   private readonly hasMargin = (account: number): boolean => this.margins.some((each) => each.account === account)
 
-  private signIn(client: number): Command {
-    this.signer = client
-    const values = { session: -1, application: 0, address: hex(`wallet ${client}`, 20), publicKey: hex(`key ${client}`, 32), master: 0 }
-    return { type: CommandType.OPEN_SESSION, values }
-  }
-
   private signature(client: number): Decoded {
     this.signer = client
-    const { session, generation } = this.clients[client]!
+    const { session, generation } = this.people.clients[client]!
     return { session, sessionGeneration: this.chance(1, 400) ? generation + 1 : generation }
-  }
-
-  private clientOf(account: number): number {
-    const client = this.clients.findIndex((each) => each.account === account)
-    return client < 0 || this.chance(1, 60) ? this.below(this.clients.length) : client
   }
 
   private deposit(client: number): Command {
@@ -145,66 +143,24 @@ export class MarginWorkload {
     return { type: CommandType.MOVE_COLLATERAL, values: { ...this.signature(client), ...values } }
   }
 
-  /** The next index price: mostly near, sometimes far, sometimes none for a while. */
-  private price(): Command {
-    const pair = this.pick(this.perps)
-    if (this.frozen > this.time) return this.order(this.below(this.clients.length))
-    if (this.chance(1, 120)) this.frozen = this.time + this.below(3 * MINUTE)
-    const { reference } = this.genesis.pairs[pair]!.perp!
-    const dice = this.below(100)
-    const parts = dice < 62 ? 300 : dice < 84 ? 2500 : dice < 96 ? 9000 : 30_000
-    const moved = Math.round(this.index[pair]! * (1 + (this.random.unit() - 0.5) * 2 * (parts / 100_000)))
-    // It comes back to where it began, so that nothing runs to an end of the grid.
-    const pulled = moved + Math.round((reference - moved) / 200)
-    const price = this.chance(1, 80) ? this.pick([0, -1, this.genesis.limits.priceTicks]) : Math.max(2, pulled)
-    const force = this.chance(1, 3) ? 1 : 0
-    const source = this.chance(1, 100) ? 4 : this.below(4)
-    return {
-      type: CommandType.SET_INDEX_PRICE,
-      values: { session: -1, pair: this.chance(1, 100) ? this.below(6) - 1 : pair, price, source, force, observedAt: this.time - 5 },
-    }
-  }
-
   /** Its owner would put collateral into a bucket that is being liquidated. */
   private intoFailing({ row, sequence, account }: KnownBucket): Command {
     this.failing = null
     const values = { move: CollateralMove.TO_BUCKET, marginAccount: -1, bucket: row, createdSequence: sequence, options: 0, amount: 1000n }
-    return { type: CommandType.MOVE_COLLATERAL, values: { ...this.signature(this.clientOf(account)), ...values } }
-  }
-
-  /** A perpetual is delisted at a price near its index, or trades again. */
-  private setMode(pair: number, mode: number): Command {
-    const price = mode === 2 ? this.around(pair, 40) : 0
-    return { type: CommandType.SET_PERP, values: { session: -1, pair, setting: PerpSetting.MODE, value: mode, price, number: 0 } }
+    return { type: CommandType.MOVE_COLLATERAL, values: { ...this.signature(this.people.signerOf(account)), ...values } }
   }
 
   /** Small reduce-only orders that rest far away, more than one position may have. */
   private floods(flood: { position: KnownPosition; left: number }): Command {
     const { position: { account, pair, row, sequence, lots } } = flood
     if (--flood.left === 0) this.flood = null
-    const price = Math.max(1, Math.round(this.index[pair]! * (lots > 0 ? 1.3 : 0.7)))
+    const price = Math.max(1, Math.round(this.operator.index[pair]! * (lots > 0 ? 1.3 : 0.7)))
     const flags = Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE | (lots > 0 ? Flag.SELL : 0)
     const values: Decoded = {
       pair, flags, price, lots: 1, position: row + 1, namedSequence: sequence, options: 0, slippageBps: 0, expiresAt: 0, collateral: 0n,
       leverage: 0, keyLow: 0, keyHigh: 0, marginAccount: 0, bucket: 0,
     }
-    return { type: CommandType.PLACE_ORDER, values: { ...this.signature(this.clientOf(account)), ...values } }
-  }
-
-  private setPerp(): Command {
-    const pair = this.chance(1, 20) ? this.below(6) - 1 : this.pick(this.perps)
-    const setting = this.below(3)
-    const values: Decoded = { session: -1, pair, setting, value: 0, price: 0, number: 0 }
-    if (setting === PerpSetting.MODE) values['value'] = this.pick([0, 0, 1, 2, 3, 4, -1])
-    else if (setting === PerpSetting.OPEN_CAP) values['number'] = this.pick([0, 0, 0, 0, 200, 200_000])
-    else Object.assign(values, { value: this.chance(1, 2) ? 0 : this.around(pair, 60), number: this.time + this.below(2 * MINUTE) })
-    return { type: CommandType.SET_PERP, values }
-  }
-
-  private around(pair: number, range: number): number {
-    const at = this.index[pair] ?? 100
-    const step = Math.max(1, Math.round(at / 5000))
-    return Math.max(1, at + step * (this.below(2 * range + 1) - range))
+    return { type: CommandType.PLACE_ORDER, values: { ...this.signature(this.people.signerOf(account)), ...values } }
   }
 
   private liquidation(): Command {
@@ -214,32 +170,21 @@ export class MarginWorkload {
   }
 
   private leverage(): number {
-    const dice = this.below(100)
-    if (dice < 70) return this.pick([100, 200, 300, 500, 777, 1000, 1000, 2000])
-    if (dice < 92) return 100 + this.below(4901)
-    return this.pick([0, 99, 100, 1001, 2001, 5000, 5001, 100_000])
+    return drawLeverage(this.random)
   }
 
   private lots(pair: number): number {
-    const { minLots, maxLots, tickLotAtoms } = this.genesis.pairs[pair]!
-    const dice = this.below(100)
-    // Lots that are worth about so many units of collateral.
-    const worth = (units: number): number =>
-      Math.max(minLots, Math.floor((units * 1e6) / (Math.max(1, this.index[pair]!) * Number(tickLotAtoms))))
-    if (dice < 40) return minLots + this.below(40)
-    if (dice < 80) return 1 + this.below(worth(20_000))
-    if (dice < 93) return 1 + this.below(worth(400_000))
-    if (dice < 97) return 1 + this.below(worth(3_000_000))
-    return this.pick([0, -1, minLots, maxLots, maxLots + 1])
+    return drawLots(this.random, this.genesis.pairs[pair]!, this.operator.index[pair]!)
   }
 
   private order(client: number): Command {
     const pair = this.chance(1, 200) ? this.below(this.genesis.pairs.length) : this.pick(this.perps)
-    const { account } = this.clients[client]!
+    const { account } = this.people.clients[client]!
     const own = [...this.positions.values()].filter((each) => each.account === account && each.lots !== 0)
     const closes = own.length > 0 && this.chance(1, 6) ? this.pick(own) : null
+    const within = closes === null && this.chance(2, 5) ? this.ownBucket(account) : null
     const sell = closes === null || this.chance(1, 30) ? this.chance(1, 2) : closes.lots > 0
-    const on = closes?.pair ?? pair
+    const on = closes?.pair ?? (within?.like?.cross === false ? within.like.pair : pair)
     let flags: number = (this.chance(1, 300) ? 0 : Flag.MARGIN) | (sell ? Flag.SELL : 0)
     const dice = this.below(100)
     if (dice < 14) flags |= Flag.MARKET
@@ -250,7 +195,7 @@ export class MarginWorkload {
     if (this.chance(1, 150)) flags |= Flag.MASTER_FUNDED
     const market = (flags & Flag.MARKET) !== 0
     const away = (sell ? 1 : -1) * (this.below(30) - 11)
-    const at = this.index[on]!
+    const at = this.operator.index[on]!
     const price = market ? 0 : Math.max(1, at + away * Math.max(1, Math.round(at / 4000)))
     const expires = this.chance(1, 15)
     if (expires) flags |= Flag.EXPIRES
@@ -258,16 +203,45 @@ export class MarginWorkload {
       pair: on, price, lots: closes === null ? this.lots(on) : 1 + this.below(2 * Math.abs(closes.lots)), slippageBps: 0,
       expiresAt: expires ? this.time + this.pick([-1, 500, 20_000, MINUTE, HOUR]) : 0, options: Option.TELL_SELF_TRADE,
     }
-    Object.assign(values, this.carried(account, closes))
-    flags |= Number(values['flags'])
+    const { text, label } = this.label()
+    Object.assign(values, within === null ? this.carried(account, closes) : this.carriedWithin(within), { label })
+    flags |= Number(values['flags']) | (text.length << 24)
+    if (this.chance(1, 12)) Object.assign(values, this.keyed(), { options: Option.TELL_SELF_TRADE | Option.KEYED })
     return { type: CommandType.PLACE_ORDER, values: { ...this.signature(client), ...values, flags: flags >>> 0 } }
+  }
+
+  /** A bucket of the account in which it has had an order; null: it has none. */
+  private ownBucket(account: number): KnownBucket | null {
+    const own = [...this.buckets.values()].filter((each) => each.account === account && each.like !== null)
+    return own.length === 0 ? null : this.pick(own)
+  }
+
+  /** What an order has that names a bucket and is like it. */
+  private carriedWithin({ row, sequence, like }: KnownBucket): Decoded {
+    return {
+      marginAccount: 0, bucket: row + 1, namedSequence: sequence, position: 0, keyLow: 0, keyHigh: 0, collateral: 0n,
+      leverage: this.leverage(), flags: like!.cross ? Flag.CROSS : 0,
+    }
+  }
+
+  /** A client order id, mostly none; another order of the account may have it. */
+  private label(): { text: string; label: string } {
+    const text = this.chance(1, 4) ? this.pick(LABELS) : ''
+    return { text, label: hex(text, 40) }
+  }
+
+  /** Of few keys, so that some commands repeat others or conflict with them. */
+  private keyed(): Decoded {
+    return { key: hex(`key ${this.below(10)}`, 16), payload: hex(`payload ${this.below(3)}`, 16) }
   }
 
   /** What an order has besides a spot order's. */
   private carried(account: number, closes: KnownPosition | null): Decoded {
-    const [keyLow, keyHigh] = this.chance(1, 5) ? this.pick(KEYS) : KEYS[0]!
+    const [keyLow, keyHigh] = this.chance(1, 7) ? this.pick(KEYS) : KEYS[0]!
+    // Everybody mostly has a mode of his own, so that there are not too many buckets.
+    const crosses = this.chance(1, 3) ? this.chance(1, 2) : account % 3 === 0
     const nobody = { marginAccount: 0, bucket: 0, namedSequence: 0, position: 0 }
-    const values: Decoded = { ...nobody, flags: this.chance(1, 3) ? Flag.CROSS : 0, keyLow, keyHigh, leverage: this.leverage() }
+    const values: Decoded = { ...nobody, flags: crosses ? Flag.CROSS : 0, keyLow, keyHigh, leverage: this.leverage() }
     const collateral = this.chance(1, 12) ? BigInt(this.below(2_000_000_000)) * (this.chance(1, 20) ? -1n : 1n) : 0n
     values['collateral'] = collateral
     if (closes !== null && this.chance(2, 3)) {
@@ -289,42 +263,53 @@ export class MarginWorkload {
 
   private target(): { signed: Decoded; known: KnownOrder | null; values: Decoded } {
     const known = this.orders.length === 0 ? null : this.pick(this.orders)
-    const signed = this.signature(known === null ? this.below(this.clients.length) : this.clientOf(known.account))
+    this.aimed = known
+    const signed = this.signature(known === null ? this.below(this.people.clients.length) : this.people.signerOf(known.account))
     return { signed, known, values: { targetSlot: known?.slot ?? 3, targetSequence: known?.sequence ?? 3 } }
   }
 
+  /** The same command, often with the client order id of the order that it is about. */
+  private named(known: KnownOrder | null, values: Decoded): Decoded {
+    if (known === null || known.label === '' || this.chance(1, 2)) return values
+    return namedBy(known.label, values, this.genesis, known.pair, this.chance(1, 12))
+  }
+
   private cancel(): Command {
-    const { signed, values } = this.target()
-    return { type: CommandType.CANCEL_ORDER, values: { ...signed, ...values } }
+    const { signed, known, values } = this.target()
+    return { type: CommandType.CANCEL_ORDER, values: { ...signed, ...this.named(known, values) } }
   }
 
   private replacement(): Command {
     const { signed, known, values } = this.target()
     let options = Option.TELL_SELF_TRADE as number
     const pair = known?.pair ?? this.perps[0]!
-    const asked: Decoded = { ...values, pair, slippageBps: 0, flags: 0 }
+    const { text, label } = this.label()
+    const asked: Decoded = { ...values, pair, slippageBps: 0, flags: (text.length << 24) >>> 0, label }
     if (this.chance(2, 3)) {
       options |= Option.NEW_LOTS
       asked['lots'] = this.chance(1, 2) ? Math.max(1, (known?.remaining ?? 5) - this.below(20)) : this.lots(pair)
     }
     if (this.chance(1, 2)) {
       options |= Option.NEW_PRICE
-      asked['price'] = this.around(pair, 40)
+      asked['price'] = this.operator.around(pair, 40)
     }
     if (this.chance(1, 10)) options |= Option.NEW_POST_ONLY
-    return { type: CommandType.REPLACE_ORDER, values: { ...signed, ...asked, options } }
+    if (this.chance(1, 15)) {
+      options |= Option.KEYED
+      Object.assign(asked, this.keyed())
+    }
+    return { type: CommandType.REPLACE_ORDER, values: { ...signed, ...this.named(known, asked), options } }
   }
 
   /** A move of collateral, mostly about where it stops being accepted. */
   private move(client: number): Command {
-    const { account } = this.clients[client]!
+    const { account } = this.people.clients[client]!
     const dice = this.below(100)
     const own = this.margins.filter((each) => each.account === account)
     const subs = own.length === 0 || this.chance(1, 50) ? this.margins : own
     const sub = subs.length === 0 ? { row: 1, sequence: 1 } : this.pick(subs)
     const base = { ...this.signature(client), bucket: -1, options: 0, marginAccount: -1, createdSequence: 0 }
-    const keyed: Decoded = this.chance(1, 10)
-      ? { options: Option.KEYED, key: hex(`key ${this.below(10)}`, 16), payload: hex(`payload ${this.below(3)}`, 16) } : {}
+    const keyed: Decoded = this.chance(1, 10) ? { options: Option.KEYED, ...this.keyed() } : {}
     const some = BigInt(1 + this.below(1_000_000)) * BigInt(this.pick([1, 100, 3000]))
     const to = (values: Decoded): Command => ({ type: CommandType.MOVE_COLLATERAL, values: { ...base, ...keyed, ...values } })
     if (dice < 12) return to({ move: CollateralMove.DEPOSIT, amount: this.chance(1, 20) ? 0n : some * 20n })
@@ -337,7 +322,7 @@ export class MarginWorkload {
     if (buckets.length === 0) return to({ move: CollateralMove.DEPOSIT, amount: some })
     const { row, sequence, allocated, realized, free } = this.pick(buckets)
     const named = { bucket: row, createdSequence: this.chance(1, 60) ? sequence - 1 : sequence }
-    if (this.chance(1, 3)) return to({ ...named, move: CollateralMove.TO_BUCKET, amount: this.chance(1, 3) ? free : some })
+    if (this.chance(1, 3)) return to({ ...named, move: CollateralMove.TO_BUCKET, amount: this.chance(1, 8) ? free : some })
     const left = allocated + realized
     const edges = [allocated, allocated, left, left + 1n, allocated / 2n, allocated - 1n, allocated + 1n, 1n, some]
     return to({ ...named, move: CollateralMove.FROM_BUCKET, amount: this.pick(edges) })
@@ -345,7 +330,7 @@ export class MarginWorkload {
 
   private openBucket(client: number): Decoded {
     const [keyLow, keyHigh, text] = this.pick(KEYS)
-    const own = this.margins.filter((each) => each.account === this.clients[client]!.account)
+    const own = this.margins.filter((each) => each.account === this.people.clients[client]!.account)
     const sub = own.length > 0 && this.chance(1, 3) ? this.pick(own) : { row: -1, sequence: 0 }
     const pair = this.chance(1, 3) ? -1 : this.chance(1, 30) ? this.below(6) : this.pick(this.perps)
     return {
@@ -355,7 +340,7 @@ export class MarginWorkload {
 
   private closeAccount(client: number): Command {
     const known = this.margins.length === 0 ? { row: 0, sequence: 0, account: -1 } : this.pick(this.margins)
-    const signed = this.signature(known.account < 0 ? client : this.clientOf(known.account))
+    const signed = this.signature(known.account < 0 ? client : this.people.signerOf(known.account))
     return { type: CommandType.CLOSE_MARGIN_ACCOUNT, values: { ...signed, marginAccount: known.row, createdSequence: known.sequence } }
   }
 
@@ -365,19 +350,15 @@ export class MarginWorkload {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)
       if (type === EventType.RESULT) this.learnResult(decode(RESULT, events, base), answeredTypeOf(events.u32[base]!))
+      else if (type === EventType.LABEL) this.learnLabel(decode(LABEL, events, base))
       else if (type === EventType.ORDER_ENDED) this.forget(decode(ORDER_ENDED, events, base), 'slot', 'orderSequence')
       else if (type === EventType.FILL) this.learnFill(decode(FILL, events, base))
       else if (type === EventType.COLLATERAL) this.learnCollateral(decode(COLLATERAL, events, base))
-      else if (type === EventType.MARK) this.learnMark(decode(MARK, events, base))
+      else if (type === EventType.MARK) this.operator.learnMark(decode(MARK, events, base))
       else if (type === EventType.MARGIN_ORDER) this.learnBucket(decode(MARGIN_ORDER, events, base))
       else if (type === EventType.LIQUIDATION) this.learnLiquidation(decode(LIQUIDATION, events, base))
       else if (type === EventType.POSITION) this.learnPosition(decode(POSITION_CHANGED, events, base))
     }
-  }
-
-  private learnMark({ pair, index, mode }: Decoded): void {
-    this.index[Number(pair)] = Number(index) || this.index[Number(pair)]!
-    this.modes[Number(pair)] = Number(mode)
   }
 
   private learnLiquidation({ bucket, bucketSequence, status }: Decoded): void {
@@ -391,13 +372,21 @@ export class MarginWorkload {
 
   private forget(event: Decoded, slot: string, sequence: string): void {
     const at = this.orders.findIndex((each) => each.slot === event[slot] && each.sequence === event[sequence])
-    if (at >= 0 && this.chance(9, 10)) this.orders.splice(at, 1)
+    if (this.chance(9, 10)) this.drop(at)
   }
 
-  private learnBucket({ bucket, bucketSequence, account }: Decoded): void {
+  private drop(at: number): void {
+    if (at >= 0) this.orders.splice(at, 1)
+  }
+
+  private learnBucket({ kind, bucket, bucketSequence, account, flags, pair }: Decoded): void {
     const name = `${String(bucket)} ${String(bucketSequence)}`
-    if (this.buckets.has(name)) return
-    const nothing = { allocated: 0n, realized: 0n, free: 0n }
+    const ordered = eventTypeOf(Number(kind)) === EventType.MARGIN_ORDER
+    const like = ordered ? { cross: (Number(flags) & Flag.CROSS) !== 0, pair: Number(pair) } : null
+    const known = this.buckets.get(name)
+    if (known !== undefined && like !== null) known.like = like
+    if (known !== undefined) return
+    const nothing = { allocated: 0n, realized: 0n, free: 0n, like }
     this.buckets.set(name, { row: Number(bucket), sequence: Number(bucketSequence), account: Number(account), ...nothing })
     if (this.buckets.size > KNOWN_MOST) this.buckets.delete(this.buckets.keys().next().value!)
   }
@@ -428,18 +417,28 @@ export class MarginWorkload {
     if (this.positions.size > KNOWN_MOST) this.positions.delete(this.positions.keys().next().value!)
   }
 
+  private learnLabel({ label, length, orderSequence }: Decoded): void {
+    this.told = { sequence: Number(orderSequence), label: Buffer.from(String(label), 'hex').toString('latin1', 0, Number(length)) }
+  }
+
+  private learnRefusal(code: number, type: number): void {
+    const gone = type === CommandType.OPEN_DELEGATED_SESSION || (code === SESSION_INVALID && this.chance(1, 2))
+    if (gone) this.people.signedOff(this.signer)
+    // Whoever it was that was aimed at is no more.
+    if (code === ORDER_NOT_FOUND && this.aimed !== null && this.chance(3, 4)) this.drop(this.orders.indexOf(this.aimed))
+  }
+
   private learnResult(result: Decoded, type: number): void {
-    if (result['code'] !== 0) return
+    if (result['code'] !== 0) return this.learnRefusal(Number(result['code']), type)
     const [account, status] = [Number(result['account']), Number(result['outcome']) & 0xff]
-    if (type === CommandType.OPEN_SESSION) {
-      Object.assign(this.clients[this.signer]!, { session: result['detail'], generation: result['detail2'], account })
-    } else if (type === CommandType.OPEN_MARGIN_ACCOUNT) {
+    this.people.learn(type, result, this.signer)
+    if (type === CommandType.OPEN_MARGIN_ACCOUNT) {
       keep(this.margins, { row: Number(result['detail']), sequence: Number(result['originalSequence']), account })
     } else if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) {
       const { slot, orderSequence, pair, price, remaining } = result
       keep(this.orders, {
         slot: Number(slot), sequence: Number(orderSequence), account, pair: Number(pair), price: Number(price),
-        remaining: Number(remaining),
+        remaining: Number(remaining), label: this.told.sequence === orderSequence ? this.told.label : '',
       })
     }
   }

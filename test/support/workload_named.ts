@@ -11,13 +11,17 @@ export const LABELS = ['a', 'a label of exactly forty bytes, not less', ...Array
  */
 export function namedAt(time: number, values: Decoded, { pairs }: Genesis, pair: number): Decoded {
   if (time % 7 !== 0) return values
+  return namedBy(LABELS[(time / 7) % LABELS.length]!, values, { pairs }, pair, time % 21 === 0)
+}
+
+/** The same with this client order id; `spoiled`: the price is no tick. */
+export function namedBy(text: string, values: Decoded, { pairs }: Pick<Genesis, 'pairs'>, pair: number, spoiled: boolean): Decoded {
   const { targetSlot: _slot, targetSequence: _sequence, price = 0, lots = 0, ...rest } = values
-  const text = LABELS[(time / 7) % LABELS.length]!
   const { priceScale, tickUnits, lotScale, lotUnits } = pairs[pair] ?? pairs[0]!
   const name = { targetLength: text.length, target: Buffer.from(text).toString('hex').padEnd(80, '0') }
   if (!('label' in values)) return { ...rest, ...name }
   return {
-    ...rest, ...name, priceUnits: Number(price) * tickUnits * 10 + (time % 21 === 0 ? 1 : 0), priceScale: priceScale + 1,
+    ...rest, ...name, priceUnits: Number(price) * tickUnits * 10 + (spoiled ? 1 : 0), priceScale: priceScale + 1,
     lotsUnits: Number(lots) * lotUnits, lotsScale: lotScale,
   }
 }

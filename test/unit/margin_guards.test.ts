@@ -3,11 +3,13 @@
  * positions no prices fail it before one of its guards; funding never makes a guard late; what is due is named, and nothing else.
  */
 import t from 'tap'
+import { bucketHealth } from '../../core/margin/figures.ts'
 import { ALONG_MAX, armBucket, buildGuards, guardOf, nextGuard, takeGuard } from '../../core/margin/guards.ts'
 import { findPosition, makePosition } from '../../core/margin/positions.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { BucketState, GUARD_DRIFT, MarginMode, PERP, POSITION, RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { bucketAt, getI64, guardDriftRow, perpRow, set, setF64, setI64 } from '../../core/state/rows.ts'
+import { R } from '../../core/state/balances.ts'
 import type { State } from '../../core/state/state.ts'
 import { bucketWith, exchange, NOW, setMark } from '../support/margin_rows.ts'
 
@@ -210,6 +212,30 @@ t.test('the heaps name every bucket whose guard is reached, and nobody else', as
     t.equal(nextGuard(state, 0), -1)
     t.equal(state.guards[0], 0)
   })
+})
+
+t.test('funding brings a guard into the grid: a bucket that fails at no price is looked at when it has paid too much', async (t) => {
+  for (const side of [1, -1]) {
+    const state = exchange()
+    // Everything is paid for: a long down to a price of 0, a short up to the end of the grid and the maintenance margin there.
+    const bucket = bucketWith(state, side > 0 ? 100n * 50_000n * 100n : 100n * 100n * BigInt(state.priceTicks) * 2n)
+    const row = hold(state, bucket, { pair: 0, lots: side * 100, cost: BigInt(side) * 100n * 50_000n * 100n, funding: 0n })
+    armBucket(state, bucket)
+    t.same([guardOf(state, row), nextGuard(state, 0)], [0, -1], 'no price fails it')
+    const perp = perpRow(state, 0)
+    let paid = 0
+    for (bucketHealth(state, bucket); state.registers[R.EQUITY]! >= state.registers[R.SUM_MAINTENANCE]!; bucketHealth(state, bucket)) {
+      t.equal(state.registers[R.FUNDING]! <= 0n, true)
+      if (nextGuard(state, 0) >= 0) {
+        takeGuard(state, 0)
+        armBucket(state, bucket)
+      }
+      // A hundredth of the value of a lot.
+      setI64(state, perp, PERP.CUMULATIVE, getI64(state, perp, PERP.CUMULATIVE) + BigInt(side) * 50_000n * 1_000_000n)
+      if (++paid > 1000) throw new Error('it never fails')
+    }
+    t.ok(nextGuard(state, 0) >= 0, `found after ${paid} payments`)
+  }
 })
 
 t.test('a drift of any size moves nothing else', async (t) => {
