@@ -117,6 +117,10 @@ t.test('from a fresh folder it does everything against a real exchange', { skip 
     t.strictSame(told[`${name} unified`], {
       ask: 'open', bid: ['closed', 4, 0.5], rest: true, trade: ['buy', 'taker', 0.5, 4], public: 'buy', candle: 0.5, ticker: [0.5, 0.6],
       book: [[0.6, 6]], used: 6, closed: true, refused: 'InsufficientFunds', cancelled: 1, status: 'ok',
+      swap: {
+        bought: ['closed', 'BTC/USDC:USDC'], closed: ['closed', 'sell', 64000],
+        position: ['BTC/USDC:USDC', 'long', 0.01, 65000, 5, 'isolated'], risk: true, left: [], next: 0,
+      },
     }, name)
   }
 })

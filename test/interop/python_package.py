@@ -345,11 +345,32 @@ async def unified(make, kind):
         "used": (await ready(maker.fetch_balance()))["SEI"]["used"],
         "closed": closed(await eventually(lambda: taker.fetch_closed_orders(symbol), closed)),
         "refused": refused, "cancelled": len(await ready(maker.cancel_all_orders(symbol))),
-        "status": (await ready(taker.fetch_status()))["status"],
+        "status": (await ready(taker.fetch_status()))["status"], "swap": await swaps(maker, taker),
     }
     for client in clients:
         await ready(client.close())
     return told
+
+
+async def swaps(maker, taker):
+    """A position of a perpetual from its order to its end."""
+    symbol, terms = "BTC/USDC:USDC", {"leverage": 5, "marginMode": "isolated"}
+    for exchange in (maker, taker):
+        parent = (await ready(exchange.client.list_margin_accounts()))["accounts"][0]["marginAccountId"]
+        await ready(exchange.client.deposit_collateral(marginAccountId=parent, amount="1000"))
+    await ready(maker.create_order(symbol, "limit", "sell", 0.01, 65000, terms))
+    bought = await ready(taker.create_order(symbol, "limit", "buy", 0.01, 65000, terms))
+    listed = await ready(taker.fetch_positions())
+    risk = await ready(taker.fetch_position(symbol))
+    await ready(maker.create_order(symbol, "limit", "buy", 0.01, 64000, terms))
+    closed = await ready(taker.close_position(symbol))
+    rate = await ready(taker.fetch_funding_rate(symbol))
+    return {
+        "bought": [bought["status"], bought["symbol"]], "closed": [closed[name] for name in ("status", "side", "average")],
+        "position": [listed[0][name] for name in ("symbol", "side", "contracts", "entryPrice", "leverage", "marginMode")],
+        "risk": risk["id"] == listed[0]["id"] and risk["collateral"] > 0 and 0 < risk["liquidationPrice"] < 65000,
+        "left": await ready(taker.fetch_positions([symbol])), "next": rate["nextFundingTimestamp"] % 3_600_000,
+    }
 
 
 async def wait(future):

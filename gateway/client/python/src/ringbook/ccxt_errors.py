@@ -25,6 +25,10 @@ class PermissionDenied(AuthenticationError):
     """Not allowed to this session."""
 
 
+class ArgumentsRequired(ExchangeError):
+    """Which of several is meant has to be said."""
+
+
 class BadRequest(ExchangeError):
     """Something is wrong with the request."""
 

@@ -34,13 +34,30 @@ def moment_of(time: Optional[str]) -> Shape:
     return {"timestamp": round(moment.timestamp() * 1000), "datetime": time}
 
 
+_PERPETUAL = "-PERP"
+
+
+def unified_symbol(symbol: str) -> str:
+    """A symbol of the service as ccxt has it: `BTC/USDC-PERP` is `BTC/USDC:USDC`."""
+    return f"{symbol[:-len(_PERPETUAL)]}:{_quote_of(symbol)}" if symbol.endswith(_PERPETUAL) else symbol
+
+
+def _quote_of(symbol: str) -> str:
+    """The currency that a market is paid in, of a symbol of the service or of ccxt."""
+    quote = symbol.split("/")[1].split(":")[0]
+    return quote[:-len(_PERPETUAL)] if quote.endswith(_PERPETUAL) else quote
+
+
 def market_of(pair: Mapping[str, Any]) -> Shape:
-    base, quote = pair["symbol"].split("/")
+    base, quote = pair["symbol"].split("/")[0], _quote_of(pair["symbol"])
+    swap = pair["symbol"].endswith(_PERPETUAL)
     return {
-        "id": pair["id"], "symbol": pair["symbol"], "base": base, "quote": quote, "baseId": pair["baseAssetId"],
-        "quoteId": pair["quoteAssetId"], "type": "spot", "spot": True, "margin": False, "swap": False, "future": False,
-        "option": False, "contract": False, "settle": None, "active": pair["isActive"], "percentage": True,
-        "tierBased": True,
+        "id": pair["id"], "symbol": unified_symbol(pair["symbol"]), "base": base, "quote": quote,
+        "baseId": pair["baseAssetId"], "quoteId": pair["quoteAssetId"], "type": "swap" if swap else "spot",
+        "spot": not swap, "margin": False, "swap": swap, "future": False, "option": False, "contract": swap,
+        "linear": True if swap else None, "inverse": False if swap else None, "contractSize": 1.0 if swap else None,
+        "settle": quote if swap else None, "settleId": pair["quoteAssetId"] if swap else None,
+        "active": pair["isActive"], "percentage": True, "tierBased": True,
         "maker": float(pair["makerFeeBps"]) / 10_000, "taker": float(pair["takerFeeBps"]) / 10_000,
         "precision": {
             "amount": number_of(pair["lotSize"]), "price": number_of(pair["tickSize"]),
@@ -71,7 +88,7 @@ def ticker_of(metadata: Mapping[str, Any], book: Mapping[str, Any]) -> Shape:
     best = {side: book[side][0] if book[side] else {"price": None, "quantity": None} for side in ("bids", "asks")}
     opened = None if last is None or percent is None or percent <= -100 else last / (1 + percent / 100)
     return {
-        "symbol": metadata["symbol"], **moment_of(book["timestamp"]),
+        "symbol": unified_symbol(metadata["symbol"]), **moment_of(book["timestamp"]),
         "high": number_of(metadata["high24h"]), "low": number_of(metadata["low24h"]),
         "bid": number_of(best["bids"]["price"]), "bidVolume": number_of(best["bids"]["quantity"]),
         "ask": number_of(best["asks"]["price"]), "askVolume": number_of(best["asks"]["quantity"]),
@@ -111,17 +128,18 @@ def _order(record: Mapping[str, Any], symbol: str, more: Shape) -> Shape:
     post_only = bool(record.get("postOnly"))
     return {
         "clientOrderId": record.get("clientOrderId"), "symbol": symbol, "type": record["orderType"].lower(),
-        "timeInForce": "PO" if post_only else record.get("timeInForce"), "postOnly": post_only, "reduceOnly": False,
-        "side": record["side"].lower(), "price": number_of(record.get("price")), "triggerPrice": None,
-        "stopPrice": None, "amount": number_of(record["quantity"]), **more, "filled": filled, "average": average,
+        "timeInForce": "PO" if post_only else record.get("timeInForce"), "postOnly": post_only,
+        "reduceOnly": bool(record.get("reduceOnly")), "side": record["side"].lower(),
+        "price": number_of(record.get("price")), "triggerPrice": None, "stopPrice": None,
+        "amount": number_of(record["quantity"]), **more, "filled": filled, "average": average,
         "remaining": number_of(more["remaining"]), "cost": 0.0 if average is None else filled * average,
         "status": _STATUS[more["status"]], "trades": [], "lastTradeTimestamp": None,
     }
 
 
 def order_of(order: Mapping[str, Any]) -> Shape:
-    fee = {"cost": number_of(order["fee"]), "currency": order["symbol"].split("/")[1]}
-    return _order(order, order["symbol"], {
+    fee = {"cost": number_of(order["fee"]), "currency": _quote_of(order["symbol"])}
+    return _order(order, unified_symbol(order["symbol"]), {
         "id": order["orderId"], **moment_of(order["createdAt"]),
         "lastUpdateTimestamp": moment_of(order["updatedAt"])["timestamp"],
         "filled": order["filledQuantity"], "remaining": order["remainingQuantity"],
@@ -133,7 +151,7 @@ def arrival_trades(placed: Mapping[str, Any], side: str, symbol: str) -> List[Sh
     """The fills on arrival that the answer to an order lists."""
     trades: List[Shape] = []
     for fill in placed["matchResult"].get("fills") or []:
-        fee = {"cost": number_of(fill["fee"]), "currency": symbol.split("/")[1]}
+        fee = {"cost": number_of(fill["fee"]), "currency": _quote_of(symbol)}
         trades.append({
             "id": fill["tradeId"], "symbol": symbol, **moment_of(placed["engineTime"]), "order": placed["orderId"],
             "type": None, "side": side, "takerOrMaker": "taker", "price": number_of(fill["price"]),
@@ -147,7 +165,7 @@ def placed_of(answer: Mapping[str, Any], asked: Mapping[str, Any], symbol: str) 
     """An order as it was asked for and met the book."""
     result = answer["matchResult"]
     total = result.get("totalFee")
-    fee = None if total is None else {"cost": number_of(total), "currency": symbol.split("/")[1]}
+    fee = None if total is None else {"cost": number_of(total), "currency": _quote_of(symbol)}
     moment = moment_of(answer["engineTime"])
     order = _order(asked, symbol, {
         "id": answer["orderId"], **moment, "lastUpdateTimestamp": moment["timestamp"],

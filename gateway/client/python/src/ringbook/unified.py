@@ -1,11 +1,11 @@
-"""The verbs and shapes of ccxt for spot, so that programs written for it need little more than another object.
+"""The verbs and shapes of ccxt, so that programs written for it need little more than another object.
 
   exchange = Unified(client)
   order = exchange.create_order("BTC/USDC", "limit", "buy", 0.01, 60000)
 
-Symbols are `BASE/QUOTE`, numbers are floats as in ccxt, and `info` has what the service said, as exact text. What is
-sent is text: amounts are cut to the lot size and prices rounded to the tick size. Errors have the names of ccxt's
-classes; given the module (`Unified(client, errors=ccxt)`) they are ccxt's own.
+Symbols are `BASE/QUOTE`, of perpetuals `BASE/QUOTE:QUOTE`; numbers are floats as in ccxt, and `info` has what the
+service said, as exact text. What is sent is text: amounts are cut to the lot size and prices rounded to the tick size.
+Errors have the names of ccxt's classes; given the module (`Unified(client, errors=ccxt)`) they are ccxt's own.
 
 What may have been applied is `RequestTimeout`, as in ccxt: look before you send it again, or give
 `params={"idempotencyKey": ...}` and repeat it as it is.
@@ -14,14 +14,15 @@ What may have been applied is `RequestTimeout`, as in ccxt: look before you send
 from __future__ import annotations
 
 from decimal import ROUND_DOWN, ROUND_HALF_UP
-from typing import Any, Dict, List, Optional, cast
+from typing import Any, Dict, List, Optional, Sequence, cast
 
 from .aio import AsyncClient
 from .ccxt_errors import BaseError, unified
 from .client import Client
 from .errors import RingbookError
+from .perpetuals import PerpetualVerbs
 from .shapes import Shape
-from .verbs import CLOSED, OPEN, Params, Verb, Verbs
+from .verbs import CLOSED, OPEN, Params, Verb
 
 
 class _Base:
@@ -32,7 +33,7 @@ class _Base:
     timeframes = {each: each for each in ("1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")}
 
     def __init__(self, errors: Any) -> None:
-        self._verbs = Verbs(errors)
+        self._verbs = PerpetualVerbs(errors)
 
     @property
     def markets(self) -> Dict[str, Shape]:
@@ -169,6 +170,38 @@ class Unified(_Base):
         """ok, maintenance or error."""
         return cast("Shape", self._run(self._verbs.fetch_status()))
 
+    def set_leverage(self, leverage: Any, symbol: Optional[str] = None, params: Params = None) -> Shape:
+        """Raises NotSupported: each order has its own, `params["leverage"]`."""
+        return cast("Shape", self._run(self._verbs.set_leverage()))
+
+    def fetch_positions(self, symbols: Optional[Sequence[str]] = None) -> List[Shape]:
+        """Open positions, of all perpetuals or of these; without `collateral` and `marginRatio`."""
+        return cast("List[Shape]", self._run(self._verbs.fetch_positions(symbols)))
+
+    def fetch_position(self, symbol: str, params: Params = None) -> Optional[Shape]:
+        """The open position of a perpetual. ArgumentsRequired: there are several, `params["positionId"]` names one."""
+        return cast("Optional[Shape]", self._run(self._verbs.fetch_position(symbol, params)))
+
+    def close_position(self, symbol: str, side: Optional[str] = None, params: Params = None) -> Shape:
+        """Closes a position with an order that only reduces; `params` are fields of ClosePosition."""
+        return cast("Shape", self._run(self._verbs.close_position(symbol, side, params)))
+
+    def fetch_funding_rate(self, symbol: str) -> Shape:
+        """The rate that was paid last, and when it is paid next."""
+        return cast("Shape", self._run(self._verbs.fetch_funding_rate(symbol)))
+
+    def fetch_funding_rate_history(
+        self, symbol: str, since: Optional[int] = None, limit: Optional[int] = None,
+    ) -> List[Shape]:
+        """Rates that were paid from `since` (Unix ms) on, or the newest; oldest first."""
+        return cast("List[Shape]", self._run(self._verbs.fetch_funding_rate_history(symbol, since, limit)))
+
+    def fetch_funding_history(
+        self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
+    ) -> List[Shape]:
+        """Funding that positions got and paid from `since` (Unix ms) on, or the newest; oldest first."""
+        return cast("List[Shape]", self._run(self._verbs.fetch_funding_history(symbol, since, limit)))
+
 
 class AsyncUnified(_Base):
     """The verbs of ccxt for an `AsyncClient` that has signed in. `errors`: a module with ccxt's classes."""
@@ -273,3 +306,35 @@ class AsyncUnified(_Base):
     async def fetch_status(self) -> Shape:
         """ok, maintenance or error."""
         return cast("Shape", await self._run(self._verbs.fetch_status()))
+
+    async def set_leverage(self, leverage: Any, symbol: Optional[str] = None, params: Params = None) -> Shape:
+        """Raises NotSupported: each order has its own, `params["leverage"]`."""
+        return cast("Shape", await self._run(self._verbs.set_leverage()))
+
+    async def fetch_positions(self, symbols: Optional[Sequence[str]] = None) -> List[Shape]:
+        """Open positions, of all perpetuals or of these; without `collateral` and `marginRatio`."""
+        return cast("List[Shape]", await self._run(self._verbs.fetch_positions(symbols)))
+
+    async def fetch_position(self, symbol: str, params: Params = None) -> Optional[Shape]:
+        """The open position of a perpetual. ArgumentsRequired: there are several, `params["positionId"]` names one."""
+        return cast("Optional[Shape]", await self._run(self._verbs.fetch_position(symbol, params)))
+
+    async def close_position(self, symbol: str, side: Optional[str] = None, params: Params = None) -> Shape:
+        """Closes a position with an order that only reduces; `params` are fields of ClosePosition."""
+        return cast("Shape", await self._run(self._verbs.close_position(symbol, side, params)))
+
+    async def fetch_funding_rate(self, symbol: str) -> Shape:
+        """The rate that was paid last, and when it is paid next."""
+        return cast("Shape", await self._run(self._verbs.fetch_funding_rate(symbol)))
+
+    async def fetch_funding_rate_history(
+        self, symbol: str, since: Optional[int] = None, limit: Optional[int] = None,
+    ) -> List[Shape]:
+        """Rates that were paid from `since` (Unix ms) on, or the newest; oldest first."""
+        return cast("List[Shape]", await self._run(self._verbs.fetch_funding_rate_history(symbol, since, limit)))
+
+    async def fetch_funding_history(
+        self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
+    ) -> List[Shape]:
+        """Funding that positions got and paid from `since` (Unix ms) on, or the newest; oldest first."""
+        return cast("List[Shape]", await self._run(self._verbs.fetch_funding_history(symbol, since, limit)))

@@ -95,8 +95,8 @@ class Verbs:
         return {"symbol": symbol, **sides, **moment_of(book["timestamp"]), "nonce": book["sequence"], "info": book}
 
     def fetch_trades(self, symbol: str, since: Optional[int], limit: Optional[int]) -> Verb:
-        trades = _Listing("ListTrades", "trades", "executedAt", {"tradingPairId": self.pair_of(symbol)})
-        rows = yield from _rows(trades, since, limit)
+        trades = Listing("ListTrades", "trades", "executedAt", {"tradingPairId": self.pair_of(symbol)})
+        rows = yield from rows_of(trades, since, limit)
         return [trade_of(row, symbol) for row in rows]
 
     def fetch_ohlcv(self, symbol: str, timeframe: str, since: Optional[int], limit: Optional[int]) -> Verb:
@@ -128,11 +128,12 @@ class Verbs:
     def create_order(self, symbol: str, kind: str, side: str, amount: Any, price: Any, params: Params) -> Verb:
         # In ccxt a market order may be given a price, which does not count.
         unpriced = price is None or kind.upper() == "MARKET"
+        mode = {"tradingMode": "MARGIN"} if self.market(symbol)["swap"] else {}
         fields: Dict[str, Any] = {
-            "tradingPairId": self.pair_of(symbol), "orderType": kind.upper(), "side": side.upper(),
+            "tradingPairId": self.pair_of(symbol), "orderType": kind.upper(), "side": side.upper(), **mode,
             "quantity": self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
             "price": None if unpriced else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
-            "returnFills": True, **self.checked("CreateOrder", params),
+            "returnFills": True, **_margin_of(self.checked("CreateOrder", params)),
         }
         if fields.get("timeInForce") == "PO":
             fields = {**fields, "timeInForce": None, "postOnly": True}
@@ -169,12 +170,12 @@ class Verbs:
         self, statuses: Sequence[str], symbol: Optional[str], since: Optional[int], limit: Optional[int],
     ) -> Verb:
         fields = {"status": list(statuses) or None, "tradingPairId": self.pair_of(symbol)}
-        rows = yield from _rows(_Listing("ListOrders", "orders", "createdAt", fields), since, limit)
+        rows = yield from rows_of(Listing("ListOrders", "orders", "createdAt", fields), since, limit)
         return [order_of(row) for row in rows]
 
     def fetch_my_trades(self, symbol: Optional[str], since: Optional[int], limit: Optional[int]) -> Verb:
-        trades = _Listing("ListAccountTrades", "trades", "executedAt", {"tradingPairId": self.pair_of(symbol)})
-        rows = yield from _rows(trades, since, limit)
+        trades = Listing("ListAccountTrades", "trades", "executedAt", {"tradingPairId": self.pair_of(symbol)})
+        rows = yield from rows_of(trades, since, limit)
         return [own_trade_of(row, str(self.by_id[row["tradingPairId"]]["symbol"])) for row in rows]
 
     def fetch_time(self) -> Verb:
@@ -187,7 +188,7 @@ class Verbs:
         return {"status": status, **moment_of(answer["timestamp"]), "info": answer}
 
 
-class _Listing(NamedTuple):
+class Listing(NamedTuple):
     """A listing of the service, which is newest first."""
     name: str
     #: Field of the answer with the rows, and of a row with the time by which they are ordered.
@@ -201,7 +202,7 @@ class _Listing(NamedTuple):
         return answer[self.rows], answer.get("nextPageToken") or ""
 
 
-def _rows(listing: _Listing, since: Optional[int], limit: Optional[int]) -> Verb:
+def rows_of(listing: Listing, since: Optional[int], limit: Optional[int]) -> Verb:
     """`limit` rows, or a page: the oldest from `since` (Unix ms) on, or without it the newest. Oldest first."""
     wanted = _PAGE if limit is None else limit
     if since is None:
@@ -210,7 +211,7 @@ def _rows(listing: _Listing, since: Optional[int], limit: Optional[int]) -> Verb
     return (yield from _oldest(listing, max(0, ceil(since)), None, wanted))
 
 
-def _newest(listing: _Listing, wanted: Optional[int], start: Optional[int] = None, end: Optional[int] = None) -> Verb:
+def _newest(listing: Listing, wanted: Optional[int], start: Optional[int] = None, end: Optional[int] = None) -> Verb:
     """The newest rows, newest first; None: all."""
     found: List[Any] = []
     token = ""
@@ -223,7 +224,7 @@ def _newest(listing: _Listing, wanted: Optional[int], start: Optional[int] = Non
     return found
 
 
-def _oldest(listing: _Listing, start: int, end: Optional[int], wanted: int) -> Verb:
+def _oldest(listing: Listing, start: int, end: Optional[int], wanted: int) -> Verb:
     """The oldest rows of a span of time, oldest first.
 
     A span with more rows than a page holds is halved, and its earlier half asked for first. Each answer also says when
@@ -243,6 +244,16 @@ def _oldest(listing: _Listing, start: int, end: Optional[int], wanted: int) -> V
         return earlier
     later = yield from _oldest(listing, middle + 1, end, wanted - len(earlier))
     return earlier + later
+
+
+def _margin_of(params: Mapping[str, Any]) -> Dict[str, Any]:
+    """As the service has them: ccxt has leverage as a number and margin modes in lower case."""
+    fields = dict(params)
+    if "leverage" in fields:
+        fields["leverage"] = str(fields["leverage"])
+    if "marginMode" in fields:
+        fields["marginMode"] = str(fields["marginMode"]).upper()
+    return fields
 
 
 def _name_of(order: str, params: Params) -> str:
