@@ -6,7 +6,9 @@
  * **No fill leaves a bucket unhealthy.** Admission is about what an order may cost; how it comes out depends on what rests beside it and on
  * the mark of then. So both sides of a fill are looked at ({@link bearsFill}): equity at the mark and PENDING, less the fee, must be at
  * least the maintenance margin afterwards. A fill that only reduces, at the mark or better, is always borne; so is every one of a
- * liquidation. Otherwise nobody could be kept from selling to himself, far from the mark, what his bucket cannot lose.
+ * liquidation, and one that reduces for no more than the margin that is not needed any more, so that who lacks margin may close in parts
+ * what he has, as long as equity is left. Otherwise nobody could be kept from selling to himself, far from the mark, what his bucket
+ * cannot lose.
  *   - A maker that does not bear it is ended instead, INSUFFICIENT_MARGIN, and matching goes on: it was met, and not filled.
  *   - A taker that does not bear it is not matched further, and what it has left is cancelled for the same reason.
  * While the index is stale the mark is the last one there was: else whoever closes a position then would find nobody to trade with.
@@ -98,7 +100,11 @@ export function bearsFill(state: State, row: number, price: number, lots: number
   registers[R.THERE] = BigInt(change | 0) * BigInt((mark - price) | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
   registers[R.THERE] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING) + registers[R.THERE]! - registers[R.MAKER_FEE]!
   maintenanceAfter(state, pair, held, held + change, mark)
-  return registers[R.THERE]! >= registers[R.NEEDED]!
+  if (registers[R.THERE]! >= registers[R.NEEDED]!) return true
+  if (!reduces(held, change) || registers[R.THERE]! < 0n) return false
+  // What is lacking does not become more.
+  registers[R.M0] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING) - registers[R.SUM_MAINTENANCE]!
+  return registers[R.THERE]! - registers[R.NEEDED]! >= registers[R.M0]!
 }
 
 /** Register NEEDED = SUM_MAINTENANCE of a bucket whose position of `held` lots has `after` instead. */

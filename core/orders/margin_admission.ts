@@ -3,8 +3,8 @@
  * acceptance makes. Nothing is changed before it is accepted.
  *
  * In this order: mode of the pair; the bucket, or that there is none yet; reduce-only orders: a position to reduce, and room for them,
- * which is all they need. Others: a fresh index price; leverage, for the tier of what the position may become; maxPositionSize; the cap of
- * open interest; rows for bucket and position; margin:
+ * which is all they need. Others: a fresh index price, also of all else in the bucket, whose equity counts; leverage, for the tier of
+ * what the position may become; maxPositionSize; the cap of open interest; rows for bucket and position; margin:
  *
  *   needed   requirement of the position with the order, at the order's leverage, less that without it (figures.ts: the worse of both
  *            sides, with what is lost at once against the mark), and the fee of its whole value at the higher of both rates
@@ -30,6 +30,7 @@ import { requiredForCost } from '../ledger/fees.ts'
 import {
   findBucket, findMarginAccount, isBucketOf, isInLiquidation, makeBucket, makeParent, marginAccountOf, mayMakeBucket, namedBucket,
 } from '../margin/buckets.ts'
+import { hasFreshPrices } from '../margin/collateral.ts'
 import { bucketFigures, markOf, requirementOf } from '../margin/figures.ts'
 import { armBucket } from '../margin/guards.ts'
 import { isFresh } from '../margin/mark_price.ts'
@@ -201,7 +202,8 @@ function checkReduction(state: State, flags: number, lots: number, counts: boole
 /** What an order must satisfy that may open or enlarge a position. Register BROUGHT is what it brings at least. */
 function checkOpening(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {
   const { registers } = state
-  if (!isFresh(state, pair)) return REFUSALS.PRICE_STALE.number
+  const bucket = noted(state, N.BUCKET)
+  if (!isFresh(state, pair) || (bucket >= 0 && !hasFreshPrices(state, bucket))) return REFUSALS.PRICE_STALE.number
   let size = lots
   if ((flags & Flag.MARKET) !== 0) {
     if (walkPerp(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number

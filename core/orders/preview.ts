@@ -21,8 +21,8 @@ import { bestOpposite, crosses, PERP_PATH_MAX } from '../book/match.ts'
 import { findMarginAccount } from '../margin/buckets.ts'
 import { N, R } from '../state/balances.ts'
 import { NO_ASK, ORDER, PAIR } from '../state/columns.ts'
-import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
-import { get, getF64, note, noted, orderRow, pairRow, perpRow, perpTermsRow } from '../state/rows.ts'
+import { PERP, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
+import { get, getF64, note, noted, orderRow, pairRow, perpRow, perpTermsRow, positionRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { checkRoom, checkTerms, marketLimit } from './admission.ts'
 import { checkMargin, checkPlaced } from './margin_admission.ts'
@@ -84,7 +84,7 @@ export function previewOrder(state: State, command: Views, base: number, account
   state.registers[R.AMOUNT] = 0n
   preview.code = check(state, command, base, account, pair, flags, preview.limit, given)
   const opens = (flags & Flag.REDUCE_ONLY) === 0
-  if (opens && isStale(state, pair, time) && (preview.code === 0 || BEHIND_STALE.includes(preview.code))) {
+  if (opens && countsStale(state, pair, noted(state, N.BUCKET), time) && (preview.code === 0 || BEHIND_STALE.includes(preview.code))) {
     preview.code = REFUSALS.PRICE_STALE.number
   }
   preview.lots = noted(state, N.LOTS)
@@ -105,6 +105,18 @@ function check(
   const named = read(command, base, C.marginAccount) - 1
   note(state, N.MARGIN_ACCOUNT, findMarginAccount(state, account, named, readF64(command, base, C.namedSequence)))
   return checkPlaced(state, command, base, account, pair, flags, limit, lots)
+}
+
+/** Whether the price of the pair, or one that the equity of the bucket (-1: of none) depends on, is stale at `time`. */
+function countsStale(state: State, pair: number, bucket: number, time: number): boolean {
+  if (isStale(state, pair, time)) return true
+  let next = bucket < 0 ? 0 : get(state, bucket, RISK_BUCKET.FIRST_POSITION)
+  while (next !== 0) {
+    const position = positionRow(state, next - 1)
+    if (isStale(state, get(state, position, POSITION.PAIR), time)) return true
+    next = get(state, position, POSITION.NEXT)
+  }
+  return false
 }
 
 /** Whether the index price is stale at `time`; no orders that open are taken then (margin/mark_price.ts, by the time of a command). */

@@ -3,7 +3,8 @@
  * Each is an attack that pays where it succeeds: somebody else's money is what the attacker takes out. Figures are reckoned by hand.
  */
 import t from 'tap'
-import { CommandType, PairStatus } from '../../core/layout/command.ts'
+import { CommandType, Flag, PairStatus } from '../../core/layout/command.ts'
+import type { Decoded } from '../../core/layout/table.ts'
 import { PERP } from '../../core/state/margin_rows.ts'
 import { get, perpRow } from '../../core/state/rows.ts'
 import { BTC, DOLLAR, ETH, LiquidationStage } from '../support/liquidation_stage.ts'
@@ -98,4 +99,32 @@ t.test('the fund sells nothing to who waits for it far from the mark', async (t)
   stage.time += 1000
   stage.run()
   t.ok(stage.lots('fund', BTC, true) < 10, 'within it')
+})
+
+t.test('nothing is opened with what a position is worth whose price is stale', async (t) => {
+  const stage = new LiquidationStage()
+  stage.give({
+    mal: { pair: ETH, lots: 10, price: 500, collateral: 1000, cross: true },
+    bob: { pair: ETH, lots: -10, price: 500, collateral: 9000 },
+  })
+  stage.time += 31_000
+  stage.price(BTC, 1000)
+  const open = (): Decoded => stage.order('mal', 4, 1000, { flags: Flag.CROSS, leverage: 1000 })
+  t.throws(open, { message: /PRICE_STALE/ }, 'of ETH it may have 5,000 of profit, or none any more')
+  stage.price(ETH, 1000)
+  t.equal(open()['code'], 0)
+})
+
+t.test('who lacks margin may still reduce in parts, for no more than the margin that they no longer need', async (t) => {
+  const stage = new LiquidationStage()
+  stage.give({ ann: { lots: 10, price: 1000, collateral: 1000 }, bob: { lots: -10, price: 1000, collateral: 5000 } })
+  stage.deposit('mia', 50_000)
+  // Equity 220, maintenance 230.50. Each lot needs 23.05: at 900 it would cost 22 and the fee, at 880 more than that.
+  stage.order('mia', 1, 900)
+  stage.order('mia', 1, 880)
+  stage.price(BTC, 922)
+  const close = { flags: Flag.REDUCE_ONLY | Flag.IOC }
+  t.equal(stage.order('ann', -5, 800, close)['remaining'], 4)
+  t.same([stage.lots('ann'), stage.lots('mia')], [9, 1])
+  t.equal(stage.equity('ann'), 197_550_000n, '220 - 22 - 0.45')
 })

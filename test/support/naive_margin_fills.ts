@@ -5,8 +5,8 @@
 import { Flag, Origin, originOf } from '../../core/layout/flags.ts'
 import { EventType, ORDER_RESIZED, Reason } from '../../core/layout/event.ts'
 import {
-  bucketRequirement, equityOf, exact, maintenanceOf, notionalOf, ordersOf, perpOf, positionsInitial, positionsOf, roundedUp, unrealizedOf,
-  type Bucket, type Position,
+  bucketRequirement, equityOf, exact, maintenanceNeeded, maintenanceOf, notionalOf, ordersOf, perpOf, positionsInitial, positionsOf,
+  roundedUp, unrealizedOf, type Bucket, type Position,
 } from './naive_margin.ts'
 import { changeLots, CollateralReason, giveUpPosition, PositionReason, tellCollateral } from './naive_margin_changes.ts'
 import { has, wordOf, type Ex, type Order } from './naive_terms.ts'
@@ -60,8 +60,8 @@ function maintenanceWith(ex: Ex, bucket: Bucket, changed: Position, lots: number
 const isAdverse = (sell: boolean, price: number, mark: number): boolean => (sell ? price < mark : price > mark)
 
 /**
- * No fill leaves a bucket with less than its maintenance margin, the fee paid; unless it only reduces, at the mark or better, or is one of
- * a liquidation. Holds for a maker and for a taker.
+ * No fill leaves a bucket with less than its maintenance margin, the fee paid; unless it only reduces, at the mark or better or for no
+ * more than the maintenance that this frees while equity is left, or is one of a liquidation. Holds for a maker and for a taker.
  */
 export function bearsFill(ex: Ex, order: Order, lots: number, price: number, fee: bigint): boolean {
   const { position } = order.margin!
@@ -72,7 +72,10 @@ export function bearsFill(ex: Ex, order: Order, lots: number, price: number, fee
   if (originOf(order.flags) === Origin.LIQUIDATION) return true
   const bought = BigInt(change) * BigInt(price) * ex.genesis.pairs[position.pair]!.tickLotAtoms
   const profit = unrealizedOf(ex, { ...position, lots: change, cost: bought })
-  return equityOf(ex, position.bucket) + position.bucket.pending + profit - fee >= maintenanceWith(ex, position.bucket, position, after)
+  const before = equityOf(ex, position.bucket) + position.bucket.pending
+  const there = before + profit - fee
+  const slack = there - maintenanceWith(ex, position.bucket, position, after)
+  return slack >= 0n || (reduces && there >= 0n && slack >= before - maintenanceNeeded(ex, position.bucket))
 }
 
 /** Lots that reduce-only orders on a side of the position may have together. */

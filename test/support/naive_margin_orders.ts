@@ -9,8 +9,8 @@ import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import {
   bucketRequirement, equityOf, exact, exposureOf, freeOf, isStale, maintenanceNeeded, maintenanceOf, mostLong,
-  mostShort, notionalOf, ordersOf, perpOf, requirementOf, roundedUp, tierOf, truncated, unit, type Bucket, type Exposure,
-  type MarginAccount, type Position,
+  mostShort, notionalOf, ordersOf, perpOf, positionsOf, requirementOf, roundedUp, tierOf, truncated, unit, type Bucket,
+  type Exposure, type MarginAccount, type Position,
 } from './naive_margin.ts'
 import {
   bucketRoom, CollateralReason, findBucket, findPosition, giveUpPosition, makeBucket, makeParent, makePosition, mayMakePosition, parentOf,
@@ -129,7 +129,8 @@ function admitOpening(
 ): Admission | Refused {
   const { account, pair, flags } = terms
   if (least < 0n) return refused(CODE.VALIDATION_ERROR)
-  if (isStale(ex, pair)) return refused(CODE.PRICE_STALE)
+  const counted = place.bucket === null ? [] : positionsOf(ex, place.bucket)
+  if ([pair, ...counted.map((each) => each.pair)].some((each) => isStale(ex, each))) return refused(CODE.PRICE_STALE)
   const market = has(flags, Flag.MARKET) ? walkPerp(ex, terms) : null
   if (market?.tooLong === true) return refused(CODE.ABOVE_MAX_ORDER_SIZE)
   const lots = market?.fillable ?? terms.lots
