@@ -73,7 +73,9 @@ export class CountedStage {
 
   private run(bench: Bench, type: CommandType, values: Decoded, lane: number): Decoded {
     const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
-    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...inWords(type, values), kind: kindOf(type, 1, lane) })
+    // Flags of orders of perpetuals stand where options are drawn: they are given as they are.
+    const words = values['leverage'] === undefined ? inWords(type, values) : values
+    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...words, kind: kindOf(type, 1, lane) })
     const count = bench.run(command, 0, this.time)
     return decode(RESULT, bench.said, (count - 1) * RECORD_WORDS)
   }

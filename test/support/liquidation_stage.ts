@@ -115,7 +115,8 @@ export class LiquidationStage {
     return Number(said['account'])
   }
 
-  private signed(name: string): Decoded {
+  /** What a command of the wallet begins with. */
+  signed(name: string): Decoded {
     this.account(name)
     const { detail, detail2 } = this.sessions.get(name)!
     return { session: detail!, sessionGeneration: detail2! }

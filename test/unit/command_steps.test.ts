@@ -6,7 +6,7 @@
  * The bounds are twice what is measured: what they find is work that grows with what users can make long.
  */
 import t from 'tap'
-import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
+import { CLEARED_MAX, PATH_MAX, PERP_PATH_MAX } from '../../core/book/match.ts'
 import {
   AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AT_END, CANCEL_ALL_MAX, commandName, CommandType, DISARM, Origin, PairStatus,
 } from '../../core/layout/command.ts'
@@ -76,7 +76,7 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.FUND_INSURANCE]: FEW,
   [CommandType.FUNDING_STEP]: FEW,
   // One order, as of PLACE_ORDER, on a perpetual; a part of a ranking and deleveraging are less (support/counted_liquidation.ts).
-  [CommandType.LIQUIDATION_STEP]: PATH_MAX * MARGIN_FILL,
+  [CommandType.LIQUIDATION_STEP]: PERP_PATH_MAX * MARGIN_FILL,
   [CommandType.SETTLEMENT_STEP]: ROWS_MAX * LOOK / 4 + CLOSED_MAX * MARGIN_FILL,
 }
 
