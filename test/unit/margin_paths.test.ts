@@ -41,7 +41,7 @@ t.test('a long path', async (t) => {
 
 t.test('reduce-only orders that end with fills', async (t) => {
   const stage = new LiquidationStage({ maxPositionSize: '100000' }, {
-    accounts: 1024, sessions: 1024, marginAccounts: 1024, riskBuckets: 16_384, positions: 16_384, orders: 65_536, openOrdersPerAccount: 8192,
+    accounts: 512, sessions: 512, marginAccounts: 512, riskBuckets: 16_384, positions: 16_384, orders: 65_536, openOrdersPerAccount: 2048,
   })
   stage.checks = false
   const LOTS = REDUCE_ORDERS_MAX
