@@ -40,7 +40,7 @@ const RUNNER = `
 import { MarginDuel } from "./test/support/margin_duel.ts"
 const runs = [['perps', 10000, 1], ['perpsTight', 7000, 4], ['perps', 8000, 13], ['perps', 20000, 11]]
 try {
-  for (const [variant, commands, seed] of runs) new MarginDuel({ variant, seed, commands, checkEvery: 50 }).run()
+  for (const [variant, commands, seed] of runs) new MarginDuel({ variant, seed, commands, checkEvery: 50, stormEvery: 1500 }).run()
 } catch (error) {
   console.log(error.message.split('\\n')[0])
   if (['Differs', 'InvariantBroken'].includes((error.cause ?? error).name)) process.exit(3)

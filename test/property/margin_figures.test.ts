@@ -1,12 +1,14 @@
 /**
  * Promise: the figures of margin trading that readers work out from copies are those of the engine's registers, to the atom, for random
- * positions, resting orders, marks and funding; and prices of liquidation are the first marks at which a bucket fails.
+ * positions, resting orders, marks and funding; prices of liquidation are the first marks at which a bucket fails, and prices at which a
+ * liquidation closes positions the worst that leave nothing owed.
  */
 import t from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
 import { bucketFigures as engineFigures, requirementOf as engineRequirement } from '../../core/margin/figures.ts'
 import { armBucket, guardOf } from '../../core/margin/guards.ts'
 import { withdrawable } from '../../core/margin/collateral.ts'
+import { bankruptcyTick, worstTick } from '../../core/liquidation/bankruptcy.ts'
 import { R } from '../../core/state/balances.ts'
 import { MarginMode, PERP, POSITION, RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { bucketAt, getF64, perpRow, positionRow, set, setF64, setI64 } from '../../core/state/rows.ts'
@@ -137,6 +139,55 @@ t.test('liquidation and bankruptcy prices are the marks where a bucket begins to
   }
   t.ok(found > 100, 'there were prices')
   t.strictSame(wrong, [])
+})
+
+/** The last of the ticks from `from` on, in steps of `toward`, at which `holds` does, by bisection; it holds at `from`, then no more. */
+function lastTick(from: number, end: number, holds: (tick: number) => boolean): number {
+  let [good, bad] = [from, end]
+  if (holds(end)) return end
+  while (Math.abs(good - bad) > 1) {
+    const middle = Math.trunc((good + bad) / 2)
+    if (holds(middle)) good = middle
+    else bad = middle
+  }
+  return good
+}
+
+t.test('the prices at which a liquidation closes are those of a bisection, to the tick', async (t) => {
+  const prng = createPrng(13)
+  const wrong: string[] = []
+  const met = { within: 0, under: 0, grid: 0 }
+  for (let round = 0; round < ROUNDS / 2; round++) {
+    const { state, bucket, view } = random(prng)
+    for (const { row, lots, pair, mark } of view.positions) {
+      if (lots === 0) continue
+      const position = positionRow(state, row)
+      engineFigures(state, bucket)
+      const equity = state.registers[R.EQUITY]!
+      /** What is left of the equity when all lots are closed at a price, with a fee that is rounded up. */
+      const after = (price: number, ppm: bigint): bigint => {
+        const { tickLotAtoms } = state.genesis.pairs[pair]!
+        const value = BigInt(Math.abs(lots)) * BigInt(price) * tickLotAtoms
+        return equity + BigInt(lots) * BigInt(price - mark) * tickLotAtoms - (value * ppm + 999_999n) / 1_000_000n
+      }
+      const [best, worst] = lots > 0 ? [state.priceTicks - 1, 1] : [1, state.priceTicks - 1]
+      for (const ppm of [0, 500, 20_000]) {
+        state.registers[R.EQUITY] = equity
+        const tick = ppm === 0 ? bankruptcyTick(state, position) : worstTick(state, position, ppm)
+        const bears = (price: number): boolean => after(price, BigInt(ppm)) >= 0n
+        // No price of the grid leaves anything: then it is the best one there is, or beyond the mark as far as it has to be.
+        const wanted = bears(best) ? lastTick(best, worst, bears) : best
+        if (!bears(best)) met.grid++
+        else if (equity < 0n) met.under++
+        else met.within++
+        // An atom is kept for the fee that is rounded up, so with a fee it may be one tick short of that, never beyond it.
+        const short = (tick - wanted) * (lots > 0 ? 1 : -1)
+        if (short < 0 || short > (ppm === 0 ? 0 : 1)) wrong.push(`round ${round}: ${tick} instead of ${wanted} at ${ppm} ppm, ${lots} lots`)
+      }
+    }
+  }
+  t.strictSame(wrong.slice(0, 3), [])
+  t.ok(met.within > 50 && met.under > 20, JSON.stringify(met))
 })
 
 t.test('a requirement is continuous at the bounds of tiers', async (t) => {

@@ -32,7 +32,7 @@ import type { State } from '../../core/state/state.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { decodeEvent } from './naive_events.ts'
 import { HOUR_0 } from './perp_stage.ts'
-import { genesisText, perpPair, type PerpSpec } from './variants.ts'
+import { genesisText, perpPair, type PairSpec, type PerpSpec } from './variants.ts'
 
 const USD = 0
 export const DOLLAR = 1_000_000n
@@ -67,8 +67,8 @@ export class LiquidationStage {
   /** Whether every command is followed by {@link check}. */
   checks = true
 
-  constructor(perp: Partial<PerpSpec> = {}, limits: Record<string, number> = {}) {
-    const units = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: '10000' }
+  constructor(perp: Partial<PerpSpec> = {}, limits: Record<string, number> = {}, pair: Partial<PairSpec> = {}) {
+    const units = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: '10000', ...pair }
     const terms = { referencePrice: '1000', maxPositionSize: '1000' }
     this.bench = createBench(genesisText({
       limits: { priceTicks: 65_536, accounts: 256, marginAccounts: 256, riskBuckets: 512, positions: 512, ...limits }, dailyLimit: 5,
