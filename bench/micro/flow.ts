@@ -144,10 +144,10 @@ interface Market {
   readonly flags: number
 }
 const SPOT: Market = { pair: 0, order: {}, flags: 0 }
-const PERPETUAL_PAIR = 1
+export const PERPETUAL_PAIR = 1
 const MARGIN: Market = { pair: PERPETUAL_PAIR, order: { leverage: 1000 }, flags: Flag.MARGIN }
 /** Ticks, where both markets begin. */
-const MIDDLE = 100_000
+export const MIDDLE = 100_000
 
 class FlowMaker {
   readonly slots: number[] = []
