@@ -43,7 +43,7 @@ const MARKET = {
   base: 'BTC', quote: 'USDC', tickSize: '0.1', lotSize: '0.0001', minOrderSize: '0.0001', maxOrderSize: '100000', minNotional: '0',
   makerFeeBps: '-0.5', takerFeeBps: '5',
 }
-const PERPETUAL = {
+export const PERPETUAL = {
   ...MARKET, id: 'm', symbol: 'BTC/USDC-PERP',
   perp: {
     maxPositionSize: '100000', liquidationFeeBps: '50', fundingIntervalSeconds: 28_800, maxFundingRate: '0.0075', referencePrice: '10000',

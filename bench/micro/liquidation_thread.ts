@@ -5,7 +5,7 @@ import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { LIQUIDATION, LiquidationStatus } from '../../core/layout/margin_events.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
-import { type LiquidationTimers, STEPS_MAX, writeLiquidations } from '../../core/sequencer/liquidation_timers.ts'
+import { createLiquidationTimers, STEPS_MAX, writeLiquidations } from '../../core/sequencer/liquidation_timers.ts'
 import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import type { State } from '../../core/state/state.ts'
 import { quantile } from '../result.ts'
@@ -52,7 +52,7 @@ const TURNS_MAX = 1_000_000
 const accounts = positions + 2 * MAKERS
 const state: State = fundedState(benchGenesis(poolOf(4_096), accounts, true), accounts)
 const batch = viewsOf(new ArrayBuffer((STEPS_MAX + ordersPerTurn) * RECORD_BYTES))
-const timers: LiquidationTimers = { last: 0, unwoundAt: 0 }
+const timers = createLiquidationTimers()
 let ended = 0
 
 function send(type: number, gateway: number, values: Decoded): void {

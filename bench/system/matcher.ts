@@ -12,7 +12,7 @@ import { startQuickThread } from '../../core/lib/quick_thread.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters, STOP } from '../../core/ring/counters.ts'
 import { portsBytes } from '../../core/ring/ports.ts'
-import { createQuestions } from '../../core/ring/questions.ts'
+import { attachQuestions, createQuestions, type Cell } from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, Lane } from '../../core/threads.ts'
@@ -21,8 +21,10 @@ export interface Matcher {
   readonly commands: Ring
   readonly replies: Ring
   readonly counters: Float64Array
-  /** Sends one command and waits for its answer; `read` gets it. */
-  ask(layout: Layout, values: Decoded): { code: number; session: number; generation: number }
+  /** Where a gateway asks what stands between two batches. */
+  readonly questions: Cell
+  /** Sends one command and waits for its answer; commands of the operator go through lane 0, whose answers nobody else reads. */
+  ask(layout: Layout, values: Decoded, lane?: 0 | 1): { code: number; session: number; generation: number }
   /** Wakes the matcher after a publish. */
   wake(): void
   stop(): Promise<void>
@@ -67,10 +69,10 @@ export const RICH_GENESIS = {
   applications: [{ id: 'a', name: 'bench', clientId: 'bench' }],
 }
 
-export async function startMatcher(directory: string): Promise<Matcher> {
+export async function startMatcher(directory: string, kept: object = RICH_GENESIS): Promise<Matcher> {
   mkdirSync(join(directory, 'journal'), { recursive: true })
   const genesis = join(directory, 'genesis.json')
-  writeFileSync(genesis, JSON.stringify(RICH_GENESIS))
+  writeFileSync(genesis, JSON.stringify(kept))
   const config = readConfig(['--data-dir', directory, '--genesis', genesis], {})!
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
   const lane = (): Lane => ({
@@ -97,16 +99,18 @@ export async function startMatcher(directory: string): Promise<Matcher> {
       })
     })
   await said('recovered')
-  const commands = attachRing(shared.lanes[1]!.commands)
-  const replies = attachRing(shared.lanes[1]!.replies)
+  const ends = (lane: Lane): Pick<Matcher, 'commands' | 'replies'> =>
+    ({ commands: attachRing(lane.commands), replies: attachRing(lane.replies) })
+  const [operator, gateway] = [ends(shared.lanes[0]!), ends(shared.lanes[1]!)]
   const sleeper = new Int32Array(shared.matcherWait)
   const wakeMatcher = (): void => wake(sleeper)
   return {
-    commands,
-    replies,
+    ...gateway,
     counters: matcherCounters(shared.counters),
     wake: wakeMatcher,
-    ask: (layout, values) => {
+    questions: attachQuestions(shared.lanes[1]!.questions),
+    ask: (layout, values, through = 1) => {
+      const { commands, replies } = through === 1 ? gateway : operator
       encode(layout, commands.slots, reserve(commands, 0), values)
       publish(commands, 1)
       wakeMatcher()

@@ -15,7 +15,7 @@ import type { Faults } from '../faults.ts'
 import { Refused } from '../refused.ts'
 import { Shares, type Proxies } from '../limits/shares.ts'
 import type { Asker, Task } from './asker.ts'
-import type { OrderTerms } from './terms.ts'
+import type { MarginTerms, OrderTerms } from './terms.ts'
 
 /** Previews that one thread has open, at most. */
 export const PREVIEWS_MAX = 64
@@ -27,8 +27,13 @@ type Done = (said: Previewed | Refused) => void
 const sequenceBits = new Float64Array(1)
 const sequenceWords = new Int32Array(sequenceBits.buffer)
 
+/** The terms of an order that a question names. */
+type AskedTerms = Pick<OrderTerms, 'pair' | 'flags' | 'price' | 'lots' | 'slippageBps'> & {
+  readonly margin: Pick<MarginTerms, 'leverage' | 'marginAccount' | 'bucket' | 'namedSequence' | 'keyLow' | 'keyHigh'> | null
+}
+
 /** The words of the question what an order of these terms of `account` would come to. */
-export function questionOf(account: number, { pair, flags, price, lots, slippageBps, margin }: OrderTerms): readonly number[] {
+export function questionOf(account: number, { pair, flags, price, lots, slippageBps, margin }: AskedTerms): readonly number[] {
   const question: number[] = new Array<number>(Q.KEY_HIGH + 1).fill(0)
   sequenceBits[0] = margin!.namedSequence
   question[Q.KIND] = Ask.PREVIEW
