@@ -15,14 +15,17 @@ import { ownDirectory, removeDirectory } from './own_exchange.ts'
 
 const ROUNDS = amount(7, 1)
 const PREVIEWS = amount(100_000, 2_000)
+/** Those that ask, and as many whose orders rest. */
 const ACCOUNTS = 100
+/** Account 0 is the insurance fund's (core/margin/fund.ts). */
+const FIRST_ACCOUNT = 1
 const LEVELS = 50
 const LOTS = 10
 const MIDDLE = 100_000
 const DEPOSIT = 100_000_000_000n
 const GENESIS = { ...RICH_GENESIS, pairs: [...RICH_GENESIS.pairs, PERPETUAL] }
 
-/** Everybody has collateral and a position; half bid and half ask, ten lots a level. */
+/** Everybody has collateral, those that ask have a position; the others bid and ask, ten lots a level. */
 function populate(matcher: Matcher): void {
   const ask = (layout: Parameters<Matcher['ask']>[0], values: Decoded, lane: 0 | 1 = 1): void => {
     const { code } = matcher.ask(layout, values, lane)
@@ -30,14 +33,14 @@ function populate(matcher: Matcher): void {
   }
   const price = { kind: kindOf(CommandType.SET_INDEX_PRICE, 1, 0), session: -1, pair: PERPETUAL_PAIR, price: MIDDLE, observedAt: Date.now() }
   ask(SET_INDEX_PRICE_COMMAND, price, 0)
-  const accounts = openAccounts(matcher, ACCOUNTS)
+  const accounts = openAccounts(matcher, 2 * ACCOUNTS)
   for (const { session, generation } of accounts) {
     const from = { session, sessionGeneration: generation >>> 0 }
     const move = { move: CollateralMove.DEPOSIT, marginAccount: -1, bucket: -1, amount: DEPOSIT }
     ask(MOVE_COLLATERAL_COMMAND, { kind: kindOf(CommandType.MOVE_COLLATERAL, 1, 1), ...from, ...move })
   }
   const place = (number: number, sell: boolean, ticks: number): void => {
-    const { session, generation } = accounts[number % ACCOUNTS]!
+    const { session, generation } = accounts[number]!
     ask(ORDER_COMMAND, {
       kind: kindOf(CommandType.PLACE_ORDER, 1, 1), session, sessionGeneration: generation >>> 0,
       pair: PERPETUAL_PAIR, flags: Flag.MARGIN | (sell ? Flag.SELL : 0), price: ticks, lots: LOTS, leverage: 1000,
@@ -45,8 +48,8 @@ function populate(matcher: Matcher): void {
   }
   for (let number = 0; number < ACCOUNTS; number++) place(number, number % 2 === 1, MIDDLE)
   for (let level = 1; level <= LEVELS; level++) {
-    place(2 * level, false, MIDDLE - level)
-    place(2 * level + 1, true, MIDDLE + level)
+    place(ACCOUNTS + 2 * level - 2, false, MIDDLE - level)
+    place(ACCOUNTS + 2 * level - 1, true, MIDDLE + level)
   }
 }
 
@@ -60,7 +63,7 @@ function round({ questions }: Matcher, wake: () => void, count: number): Float64
       margin: { leverage: 1000, marginAccount: 0, bucket: 0, namedSequence: 0, keyLow: 0, keyHigh: 0 },
     }
     const from = performance.now()
-    const question = questionOf(number % ACCOUNTS, terms)
+    const question = questionOf(FIRST_ACCOUNT + (number % ACCOUNTS), terms)
     const asked = putQuestion(questions, question)
     wake()
     while (!isAnswered(questions, asked));
