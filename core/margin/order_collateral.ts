@@ -67,7 +67,7 @@ function commitPending(state: State, bucket: number): void {
   const { registers } = state
   const { PENDING, ALLOCATED } = RISK_BUCKET
   if (registers[R.COMMITTED]! > getI64(state, bucket, PENDING)) registers[R.COMMITTED] = getI64(state, bucket, PENDING)
-  lose(state, bucket, PENDING, R.COMMITTED)
+  lose(state, bucket, RISK_BUCKET.PENDING, R.COMMITTED)
   gain(state, bucket, ALLOCATED, R.COMMITTED)
 }
 
@@ -105,7 +105,7 @@ function stopOverdrawn(state: State, row: number): never {
 
 /**
  * Gives the collateral that the order at `row`, which is in no list any more, has not committed to margin account and bucket. Register
- * RELEASE = what went back to the margin account. True when the bucket has more committed than before, and must be armed.
+ * RELEASE = what went back to the margin account; scratch: M0. True when the bucket has more committed than before, and must be armed.
  */
 export function giveBackCollateral(state: State, row: number): boolean {
   const { registers } = state
@@ -115,9 +115,9 @@ export function giveBackCollateral(state: State, row: number): boolean {
   const margin = marginAccountOf(state, bucket)
   bucketFigures(state, bucket)
   registers[R.COMMITTED] = getI64(state, row, ORDER.HOLD)
-  const { PENDING } = RISK_BUCKET
-  if (registers[R.COMMITTED]! > getI64(state, bucket, PENDING)) registers[R.COMMITTED] = getI64(state, bucket, PENDING)
-  registers[R.RELEASE] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING) - registers[R.SUM_INITIAL]!
+  registers[R.M0] = getI64(state, bucket, RISK_BUCKET.PENDING)
+  if (registers[R.COMMITTED]! > registers[R.M0]!) registers[R.COMMITTED] = registers[R.M0]!
+  registers[R.RELEASE] = registers[R.EQUITY]! + registers[R.M0]! - registers[R.SUM_INITIAL]!
   if (registers[R.RELEASE]! < 0n) registers[R.RELEASE] = 0n
   if (registers[R.RELEASE]! > registers[R.COMMITTED]!) registers[R.RELEASE] = registers[R.COMMITTED]!
   setI64(state, row, ORDER.HOLD, 0n)

@@ -44,7 +44,8 @@ export function addLots(state: State, row: number, lots: number): void {
   const pair = get(state, row, ORDER.PAIR)
   const terms = termsRow(state, pair)
   const price = (flags & Flag.MARKET) !== 0 ? markOf(state, pair) : get(state, row, ORDER.PRICE)
-  registers[R.M0] = BigInt(price | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
+  registers[R.M0] = getI64(state, terms, TERMS.TICK_LOT_ATOMS)
+  registers[R.M0] = BigInt(price | 0) * BigInt(lots | 0) * registers[R.M0]!
   if ((flags & Flag.SELL) !== 0) {
     addF64(state, position, POSITION.ASK_LOTS, lots)
     gain(state, position, POSITION.ASK_VALUE, R.M0)
@@ -64,12 +65,14 @@ export function beginOrder(state: State, row: number): void {
 
 /** `lots` of the order at `row`, which is being matched and does not rest, are filled. */
 export function fillIncoming(state: State, row: number, lots: number): void {
-  if (!isReduceOnly(state, row)) addLots(state, row, -lots)
+  // Not -lots: of 0 that is -0, which only a double can be, and a double that crosses a call is allocated.
+  if (!isReduceOnly(state, row)) addLots(state, row, 0 - lots)
 }
 
 /** The order at `row` ends and never rested. It counts still. */
 export function dropOrder(state: State, row: number): void {
-  fillIncoming(state, row, get(state, row, ORDER.REMAINING))
+  const left = get(state, row, ORDER.REMAINING)
+  if (left !== 0) fillIncoming(state, row, left)
 }
 
 /** Puts the order at `row`, which rests from now on, into the lists. */
@@ -96,7 +99,7 @@ export function linkOrder(state: State, row: number): void {
 export function unlinkOrder(state: State, row: number): void {
   const position = positionOf(state, row)
   const extra = extraOf(state, row)
-  addLots(state, row, -get(state, row, ORDER.REMAINING))
+  addLots(state, row, 0 - get(state, row, ORDER.REMAINING))
   const next = get(state, extra, ORDER_MARGIN.NEXT)
   const prev = get(state, extra, ORDER_MARGIN.PREV)
   if (prev === 0) set(state, position, POSITION.ORDERS_HEAD, next)

@@ -241,7 +241,8 @@ function finish(state: State, row: number, reason: number): void {
 /** True when the bucket has no open position, and less than nothing. */
 function owes(state: State, bucket: number): boolean {
   const { registers } = state
-  registers[R.M0] = getI64(state, bucket, RISK_BUCKET.ALLOCATED) + getI64(state, bucket, RISK_BUCKET.REALIZED)
+  registers[R.M0] = getI64(state, bucket, RISK_BUCKET.ALLOCATED)
+  registers[R.M0] = registers[R.M0]! + getI64(state, bucket, RISK_BUCKET.REALIZED)
   if (registers[R.M0]! >= 0n) return false
   let next = get(state, bucket, RISK_BUCKET.FIRST_POSITION)
   while (next !== 0) {
