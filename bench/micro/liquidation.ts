@@ -17,7 +17,8 @@ import type { StormEnd, StormWork } from './liquidation_thread.ts'
 const OPTIONS = { positions: amount(100_000, 2_000), ordersPerTurn: 64, calmTurns: amount(2_000, 50) }
 
 async function storm(market: StormWork['market']): Promise<StormEnd> {
-  const worker = startQuickThread(join(import.meta.dirname, 'liquidation_thread.ts'), { workerData: { ...OPTIONS, market } satisfies StormWork })
+  const work: StormWork = { ...OPTIONS, market }
+  const worker = startQuickThread(join(import.meta.dirname, 'liquidation_thread.ts'), { workerData: work })
   return (await once(worker, 'message'))[0] as StormEnd
 }
 

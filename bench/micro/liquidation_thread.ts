@@ -1,4 +1,4 @@
-/** The quick thread of liquidation.ts: opens the positions, times turns without a liquidation, moves the price, times turns until it ends. */
+/** The quick thread of liquidation.ts: opens positions, times turns without a liquidation, moves the price, times turns until all ended. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
@@ -104,7 +104,8 @@ function drain(): void {
   const { outbox } = state
   for (let event = 0; event < outbox.count; event++) {
     const at = event * RECORD_WORDS
-    if (eventTypeOf(outbox.u32[at]!) === EventType.LIQUIDATION && outbox.i32[at + LIQUIDATION.at.status] === LiquidationStatus.COMPLETED) ended++
+    if (eventTypeOf(outbox.u32[at]!) !== EventType.LIQUIDATION) continue
+    if (outbox.i32[at + LIQUIDATION.at.status] === LiquidationStatus.COMPLETED) ended++
   }
   outbox.count = 0
 }

@@ -31,8 +31,8 @@ function populate(matcher: Matcher): void {
     const { code } = matcher.ask(layout, values, lane)
     if (code !== 0) throw new Error(`refused: ${code}`)
   }
-  const price = { kind: kindOf(CommandType.SET_INDEX_PRICE, 1, 0), session: -1, pair: PERPETUAL_PAIR, price: MIDDLE, observedAt: Date.now() }
-  ask(SET_INDEX_PRICE_COMMAND, price, 0)
+  const kind = kindOf(CommandType.SET_INDEX_PRICE, 1, 0)
+  ask(SET_INDEX_PRICE_COMMAND, { kind, session: -1, pair: PERPETUAL_PAIR, price: MIDDLE, observedAt: Date.now() }, 0)
   const accounts = openAccounts(matcher, 2 * ACCOUNTS)
   for (const { session, generation } of accounts) {
     const from = { session, sessionGeneration: generation >>> 0 }

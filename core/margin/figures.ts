@@ -17,7 +17,7 @@
 import { broken } from '../lib/assert.ts'
 import { R } from '../state/balances.ts'
 import { PERP, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
-import { get, getF64, getI64, perpRow, positionAt, positionRow } from '../state/rows.ts'
+import { get, getF64, getI64, load, perpRow, positionAt, positionRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { initialMargin, maintenanceMargin, notionalOf } from './tiers.ts'
 
@@ -93,7 +93,9 @@ export function requirementOf(state: State, position: number): void {
  */
 export function bucketFigures(state: State, bucket: number): void {
   const { registers } = state
-  registers[R.EQUITY] = getI64(state, bucket, RISK_BUCKET.ALLOCATED) + getI64(state, bucket, RISK_BUCKET.REALIZED)
+  load(state, bucket, RISK_BUCKET.ALLOCATED, R.EQUITY)
+  load(state, bucket, RISK_BUCKET.REALIZED, R.M0)
+  registers[R.EQUITY] = registers[R.EQUITY]! + registers[R.M0]!
   registers[R.SUM_INITIAL] = 0n
   registers[R.SUM_MAINTENANCE] = 0n
   registers[R.SUM_UNREALIZED] = 0n
@@ -125,7 +127,9 @@ function addPosition(state: State, position: number): void {
 /** Registers EQUITY and SUM_MAINTENANCE of the bucket, as {@link bucketFigures}; the number of its positions that are open. */
 export function bucketHealth(state: State, bucket: number): number {
   const { registers } = state
-  registers[R.EQUITY] = getI64(state, bucket, RISK_BUCKET.ALLOCATED) + getI64(state, bucket, RISK_BUCKET.REALIZED)
+  load(state, bucket, RISK_BUCKET.ALLOCATED, R.EQUITY)
+  load(state, bucket, RISK_BUCKET.REALIZED, R.M0)
+  registers[R.EQUITY] = registers[R.EQUITY]! + registers[R.M0]!
   registers[R.SUM_MAINTENANCE] = 0n
   let open = 0
   let next = get(state, bucket, RISK_BUCKET.FIRST_POSITION)

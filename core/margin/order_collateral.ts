@@ -23,7 +23,7 @@ import { emitCollateral } from '../events/margin.ts'
 import { R } from '../state/balances.ts'
 import { ORDER } from '../state/columns.ts'
 import { MARGIN_ACCOUNT, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
-import { gain, get, getF64, getI64, isZero, lose, positionRow, setI64, signOf } from '../state/rows.ts'
+import { gain, get, getF64, getI64, isZero, load, lose, positionRow, setI64, signOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { marginAccountOf, touchBucket, touchMargin } from './buckets.ts'
 import { bucketFigures, bucketHealth, markOf } from './figures.ts'
@@ -114,8 +114,8 @@ export function giveBackCollateral(state: State, row: number): boolean {
   const bucket = bucketOf(state, positionOf(state, row))
   const margin = marginAccountOf(state, bucket)
   bucketFigures(state, bucket)
-  registers[R.COMMITTED] = getI64(state, row, ORDER.HOLD)
-  registers[R.M0] = getI64(state, bucket, RISK_BUCKET.PENDING)
+  load(state, row, ORDER.HOLD, R.COMMITTED)
+  load(state, bucket, RISK_BUCKET.PENDING, R.M0)
   if (registers[R.COMMITTED]! > registers[R.M0]!) registers[R.COMMITTED] = registers[R.M0]!
   registers[R.RELEASE] = registers[R.EQUITY]! + registers[R.M0]! - registers[R.SUM_INITIAL]!
   if (registers[R.RELEASE]! < 0n) registers[R.RELEASE] = 0n

@@ -22,7 +22,7 @@ import { R } from '../state/balances.ts'
 import { ACCOUNT, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
 import { MARGIN_TOTAL, MarginMode, PERP, POSITION, POSITION_WORDS, RISK_BUCKET } from '../state/margin_rows.ts'
 import {
-  add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, lose, marginTotalRow, now, perpRow, positionAt,
+  add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, load, lose, marginTotalRow, now, perpRow, positionAt,
   positionRow, scalar, sequence, set, setF64, setI64, setScalar, termsRow, totalRow, wordOf,
 } from '../state/rows.ts'
 import { countForFamily, familyMayTake, familyRow } from '../state/shares.ts'
@@ -241,8 +241,9 @@ function finish(state: State, row: number, reason: number): void {
 /** True when the bucket has no open position, and less than nothing. */
 function owes(state: State, bucket: number): boolean {
   const { registers } = state
-  registers[R.M0] = getI64(state, bucket, RISK_BUCKET.ALLOCATED)
-  registers[R.M0] = registers[R.M0]! + getI64(state, bucket, RISK_BUCKET.REALIZED)
+  load(state, bucket, RISK_BUCKET.ALLOCATED, R.M0)
+  load(state, bucket, RISK_BUCKET.REALIZED, R.M1)
+  registers[R.M0] = registers[R.M0]! + registers[R.M1]!
   if (registers[R.M0]! >= 0n) return false
   let next = get(state, bucket, RISK_BUCKET.FIRST_POSITION)
   while (next !== 0) {

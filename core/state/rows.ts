@@ -112,6 +112,10 @@ export const getI64 = (state: State, row: number, field: I64Field): bigint => st
 export function setI64(state: State, row: number, field: I64Field, value: bigint): void {
   state.i64[((row & ADDRESS_BITS) + field) >>> 1] = value
 }
+/** Copies a field to a register: for hot paths whose callers have no room for {@link getI64} inside, where its answer is allocated. */
+export function load(state: State, row: number, field: I64Field, register: number): void {
+  state.registers[register] = state.i64[((row & ADDRESS_BITS) + field) >>> 1]!
+}
 /** Adds a register to a field. */
 export function gain(state: State, row: number, field: I64Field, register: number): void {
   const { i64, registers } = state
