@@ -1,7 +1,7 @@
 /**
  * The auditor knows what must be true. It reads the journal as anybody could, gives each command to the naive exchange,
  * and holds against that: the events the journal has checksums of, the events and answers that left the exchange,
- * balances and invariants of its state.
+ * balances, every row of margin trading and the invariants of its state.
  *
  * What it has read once must stay: an exchange that comes back with less, or with something else, has lost what it had
  * let out. What it reads must have been posted by somebody in this life of the exchange, once; and no key may be
@@ -22,14 +22,21 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { NaiveExchange } from '../support/naive.ts'
 import { dueOrders } from '../support/naive_orders.ts'
+import type { Order } from '../support/naive_terms.ts'
 import { dueDeadlines } from '../support/naive_sweeps.ts'
 import { compareBalances } from '../support/naive_compare.ts'
 import { decodeCommand, encodeEvents, printEvents } from '../support/naive_events.ts'
+import { compareMargins, unhealthyOf } from '../support/margin_duel.ts'
+import { fundingDue } from '../support/naive_margin_prices.ts'
 import type { Request } from './clients.ts'
+import { marginKind } from './margin_kinds.ts'
 import { Violation } from './violation.ts'
 
 /** Commands that the sequencer makes itself: posted by nobody, answered to nobody. */
-const OWN: readonly number[] = [CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
+const OWN: readonly number[] = [
+  CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP,
+  CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP,
+]
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 const printed = (record: Uint8Array): string => printEvents(viewsOf(Uint8Array.from(record).buffer), 1)
@@ -163,13 +170,15 @@ export class Auditor {
 
   #apply(batch: Batch): void {
     const views = viewsOf(Uint8Array.from(batch.records).buffer)
+    const due = dueOrders(this.#naive, batch.time)
     for (let slot = 0; slot < batch.slots; ) {
       const at = slot * RECORD_WORDS
       const slots = slotsOfKind(views.u32[at]!)
       const request = this.#requestOf(views, at, slots)
       const command = decodeCommand(views, at)
-      if (typeOfKind(views.u32[at]!) === CommandType.EXPIRE_ORDER) this.#expires(command, batch.time)
+      if (typeOfKind(views.u32[at]!) === CommandType.EXPIRE_ORDER) this.#expires(command, batch.time, due)
       if (typeOfKind(views.u32[at]!) === CommandType.CONTINUE_CANCEL && command['fires'] === 1) this.#fires(command, batch.time)
+      if (typeOfKind(views.u32[at]!) === CommandType.FUNDING_STEP) this.#funds(command, batch.time)
       const events = encodeEvents(this.#naive.apply(command, batch.time))
       this.#events = crc32(events.bytes, this.#events)
       this.#expect(views.u32[at]!, events, request)
@@ -215,9 +224,13 @@ export class Auditor {
   }
 
   /** Orders end by expiry and then by sequence, whatever the exchange went through since they were placed. */
-  #expires(command: Decoded, time: number): void {
-    const first = dueOrders(this.#naive, time)[0]
+  #expires(command: Decoded, time: number, due: readonly Order[]): void {
+    const left = dueOrders(this.#naive, time)
+    const [first] = left
     if (first?.slot === command['targetSlot'] && first?.sequence === command['targetSequence']) return
+    // It was due, and a liquidation or a settlement earlier in the batch has ended it: the command is refused.
+    const named = due.find(({ sequence }) => sequence === command['targetSequence'])
+    if (named !== undefined && !left.includes(named)) return
     throw new Violation(`order ${String(command['targetSequence'])} expires at ${time}, the next that is due is ${first?.sequence}`)
   }
 
@@ -226,6 +239,18 @@ export class Auditor {
     const first = dueDeadlines(this.#naive, time)[0]
     if (first?.account === command['account']) return
     throw new Violation(`the deadline of account ${String(command['account'])} fires at ${time}, the next is of ${first?.account}`)
+  }
+
+  /** Funding is sampled and paid when it is due, once, whatever the exchange went through meanwhile. */
+  #funds({ pair }: Decoded, time: number): void {
+    if (fundingDue(this.#naive, time).includes(Number(pair))) return
+    throw new Violation(`funding of pair ${String(pair)} is not due at ${time}`)
+  }
+
+  /** Buckets with less equity than they must have at `now`, and prices good enough to say so: the exchange must do something about them. */
+  unhealthy(now: number): number {
+    this.#naive.now = Math.max(this.#naive.now, now)
+    return unhealthyOf(this.#naive).length
   }
 
   /** Who posted the record; each posted record may be in the journal once. */
@@ -240,15 +265,17 @@ export class Auditor {
     return request
   }
 
-  #expect(kind: number, events: Views, request: Request | null): void {
-    const type = typeOfKind(kind)
+  #expect(commandKind: number, events: Views, request: Request | null): void {
+    const type = typeOfKind(commandKind)
     for (let record = 0; record * RECORD_BYTES < events.bytes.length; record++) {
       const base = record * RECORD_WORDS
       const bytes = Buffer.from(events.bytes.subarray(base * 4, base * 4 + RECORD_BYTES))
       const event = eventTypeOf(events.u32[base]!)
       this.#let.expect(bytes)
+      const kind = marginKind(events, base)
+      if (kind !== null) this.seen.set(kind, (this.seen.get(kind) ?? 0) + 1)
       const isAnswer = event === EventType.RESULT || (event === EventType.ORDER_ENDED && type === CommandType.CANCEL_ALL)
-      if (isAnswer && !OWN.includes(type)) this.#answers[gatewayOfKind(kind)]!.expect(bytes)
+      if (isAnswer && !OWN.includes(type)) this.#answers[gatewayOfKind(commandKind)]!.expect(bytes)
       if (event === EventType.RESULT) this.#result(type, events, base, request)
     }
   }
@@ -273,7 +300,8 @@ export class Auditor {
   }
 
   /**
-   * Every balance to the atom, and every invariant of the state, which must be at the place up to which this has read.
+   * Every balance and every row of margin trading to the atom, and every invariant of the state, which must be at the place up to which
+   * this has read.
    */
   compare(state: State, events: number): void {
     const at = state.clock[CLOCK.SEQUENCE]!
@@ -282,6 +310,7 @@ export class Auditor {
     try {
       checkInvariants(state)
       compareBalances(state, this.#naive)
+      if (state.collateralAsset >= 0) compareMargins(state, this.#naive)
     } catch (error) {
       throw new Violation((error as Error).message, { cause: error })
     }

@@ -1,10 +1,11 @@
 /**
  * Clients of the simulated exchange. Each signs in, asks the faucet, and trades around one price: orders with an
- * idempotency key, cancels without, and deadlines at which all its orders are cancelled. A request whose answer does not
+ * idempotency key, cancels without, and deadlines at which all its orders are cancelled; where there are perpetuals, it
+ * trades them too (margin_requests.ts). A request whose answer does not
  * come, because the time is over or the exchange died, is sent again with the same key, over any gateway, also while the
  * first one may still be on its way; now and then it is sent twice at once.
  *
- * The ledger is what was acknowledged: by key, which order it is. Whatever happens later, a key has one order.
+ * The ledger is what was acknowledged: by key, which order or move of collateral it is. Whatever happens later, a key is one.
  */
 import type { Prng } from '../../core/lib/prng.ts'
 import { SESSION_ANSWER } from '../../core/layout/answers.ts'
@@ -16,7 +17,10 @@ import {
 } from '../../gateway/bridge/encode.ts'
 import type { OrderTerms } from '../../gateway/bridge/terms.ts'
 import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient } from '../../gateway/bridge/engine_client.ts'
+import type { State } from '../../core/state/state.ts'
 import type { Caller } from '../../gateway/auth/signed_request.ts'
+import { marginRequest } from './margin_requests.ts'
+import type { Swarm } from './swarm.ts'
 import { Violation } from './violation.ts'
 
 /** Orders that one CANCEL_ALL may end. */
@@ -26,7 +30,7 @@ const [SESSION_INVALID, KEY_CONFLICT] = [113, 302]
 /** What a client wants done; the same request may be sent several times. */
 export interface Request {
   readonly type: CommandType
-  /** Of an order; '' without. */
+  /** Of an order or a move of collateral; '' without. */
   readonly key: string
   readonly send: (engine: EngineClient, at: number, correlation: number, caller: Caller) => void
   /** Monotonic ms of the simulation. */
@@ -46,7 +50,11 @@ export interface Surroundings {
   monotonicMs(): number
   /** Wall clock, ms. */
   wallMs(): number
+  /** Spot pairs. */
   pairs: number
+  swarm: Swarm
+  /** Shared columns of the exchange; `null` while it is down. */
+  state(): State | null
   /** A record was posted. */
   posted(engine: EngineClient, base: number, request: Request): void
   /** It was refused at the gateway. */
@@ -87,6 +95,15 @@ export class Client {
     this.requests.push(request)
     this.#transmit(request)
     if (request.key !== '' && random.below(12) === 0) this.#transmit(request)
+  }
+
+  /** Everything that was acknowledged is in the journal, as what it was acknowledged as. */
+  look(accepted: (key: string) => number | undefined): void {
+    for (const [key, { sequence }] of this.ledger) {
+      const found = accepted(key)
+      if (found === sequence) continue
+      throw new Violation(`client ${this.number}: key ${key} was acknowledged as ${sequence}, the journal has ${found ?? 'nothing'}`)
+    }
   }
 
   /** The exchange died: whatever is under way may have been done or not. */
@@ -161,6 +178,13 @@ export class Client {
     if (!this.#funded || dice < 3) {
       return this.#request(CommandType.MINT, (engine, at, correlation, caller) => encodeMint(engine, at, correlation, caller, -1))
     }
+    const state = this.#around.state()
+    const { swarm } = this.#around
+    if (swarm.perps && state !== null && random.below(100) < swarm.margin) {
+      const { account } = this.#caller
+      const asker = { random, swarm, state, account, terms: () => this.#terms(), key: () => this.#newKey() }
+      return { ...marginRequest(asker), sentAt: -Infinity }
+    }
     if (dice < 70 || this.#orders.length === 0) return this.#place()
     if (dice < 80) return this.#replace()
     if (dice < 94) return this.#cancel()
@@ -176,6 +200,10 @@ export class Client {
       encodeOpenSession(engine, at, correlation, 0, address, publicKey, -1))
   }
 
+  #newKey(): string {
+    return `${this.number}/${++this.#keys}`
+  }
+
   #terms(): OrderTerms {
     const { random, pairs } = this.#around
     const flags = (random.below(2) === 0 ? Flag.SELL : 0) | [0, 0, 0, 0, 0, Flag.IOC, Flag.POST_ONLY, Flag.MARKET][random.below(8)]!
@@ -184,7 +212,7 @@ export class Client {
       pair: random.below(pairs), pairId: '', flags: flags | (expires ? Flag.EXPIRES : 0), options: 0,
       price: (flags & Flag.MARKET) !== 0 ? 0 : 500 + random.below(9) - 4, lots: 1 + random.below(8), slippageBps: 0,
       expiresAt: expires ? this.#around.wallMs() + 50 + random.below(2000) : 0,
-      clientOrderId: '', key: `${this.number}/${++this.#keys}`, targetSlot: 0, targetSequence: 0, named: null, margin: null,
+      clientOrderId: '', key: this.#newKey(), targetSlot: 0, targetSequence: 0, named: null, margin: null,
       returnFills: false,
     }
   }
@@ -230,18 +258,18 @@ export class Client {
     const code = records.i32[base + RESULT.at.code]!
     if (code === SESSION_INVALID) this.#caller.session = -1
     if (code === KEY_CONFLICT) throw new Violation(`client ${this.number}: key ${request.key} is said to have another payload`)
-    if (request.key !== '' && code === 0) this.#acknowledged(request.key, records, base)
+    if (request.key !== '' && code === 0) this.#acknowledged(request, records, base)
     if (code === 0) this.#learn(request, records, base)
     this.#resolve(request)
   }
 
-  /** A key is acknowledged once, or several times as the same order. */
-  #acknowledged(key: string, records: Views, base: number): void {
+  /** A key is acknowledged once, or several times as the same order or move. */
+  #acknowledged({ key, type }: Request, records: Views, base: number): void {
     const order = { slot: records.i32[base + RESULT.at.slot]!, sequence: records.f64[(base + RESULT.at.orderSequence) >>> 1]! }
     const known = this.ledger.get(key)
     if (known === undefined) {
       this.ledger.set(key, order)
-      this.#orders.push(order)
+      if (type !== CommandType.MOVE_COLLATERAL) this.#orders.push(order)
       if (this.#orders.length > 12) this.#orders.shift()
     } else if (known.sequence !== order.sequence || known.slot !== order.slot) {
       throw new Violation(`client ${this.number}: key ${key} was order ${known.sequence}, now it is ${order.sequence}`)

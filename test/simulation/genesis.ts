@@ -1,16 +1,24 @@
 /**
- * The simulated exchange: two pairs, few and poor clients, so that funds, orders per account and books are at their
- * ends now and then.
+ * The simulated exchanges: few and poor clients, so that funds, orders per account and books are at their ends now and then. One
+ * has two spot pairs; the other has two perpetuals besides, with short funding intervals, few rows for all of margin trading, and
+ * fees that make the insurance fund rich enough to take positions over.
  */
-import { genesisText, pairSpec } from '../support/variants.ts'
+import { genesisText, LADDER, pairSpec, perpPair, type VariantSpec } from '../support/variants.ts'
 
 export const START_MS = 1_700_000_000_000
+/** Spot pairs, which come first. */
 export const PAIRS = 2
+/** Indexes of the perpetuals. */
+export const PERPS: readonly number[] = [2, 3]
+/** Index price at which both begin, ticks. A lot is then worth half a unit of the collateral asset. */
+export const REFERENCE = 500
+/** Ticks are below this. */
+export const PRICE_TICKS = 1024
 
-export const GENESIS = genesisText({
+const SPOT: VariantSpec = {
   limits: {
     // Receipts outlive the run: a retry is never too late, so a key has one order whatever clocks do.
-    orders: 512, accounts: 12, sessions: 64, receipts: 2048, openOrdersPerAccount: 12, priceTicks: 1024, sessionsPerAccount: 3,
+    orders: 512, accounts: 12, sessions: 64, receipts: 2048, openOrdersPerAccount: 12, priceTicks: PRICE_TICKS, sessionsPerAccount: 3,
     receiptLifetimeMs: 365 * 86_400_000, sessionLifetimeMs: 365 * 86_400_000,
   },
   dailyLimit: 6,
@@ -19,4 +27,24 @@ export const GENESIS = genesisText({
     pairSpec('A/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '100', makerFeeBps: '-1', takerFeeBps: '5' }),
     pairSpec('B/A', { lotSize: '1', minOrderSize: '1', maxOrderSize: '100', makerFeeBps: '2', takerFeeBps: '7' }),
   ],
-})
+}
+
+const perpetual = (base: string): VariantSpec['pairs'][number] => perpPair(`${base}/USD-PERP`, {
+  referencePrice: '5', liquidationFeeBps: '150', maxPositionSize: '2000', fundingIntervalSeconds: 60, maxFundingRate: '0.01',
+  staleSeconds: 30, basisSeconds: 10,
+  riskTiers: LADDER.map((tier, at) => ({ ...tier, lowerBoundNotional: ['0', '200', '800'][at]! })),
+}, { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '2000', makerFeeBps: base === 'A' ? '-1' : '1', takerFeeBps: '40' })
+
+const WITH_PERPS: VariantSpec = {
+  ...SPOT,
+  limits: {
+    ...SPOT.limits, marginAccounts: 24, riskBuckets: 64, positions: 80, marginSubAccounts: 2, bucketsPerMarginAccount: 5,
+  },
+  assets: [['USD', 6, '900'], ...SPOT.assets.slice(1)],
+  pairs: [...SPOT.pairs, ...['A', 'B'].map(perpetual)],
+}
+
+/** The genesis document of an exchange with or without perpetuals. */
+export const genesisWith = (perps: boolean): string => (perps ? PERPETUAL_GENESIS : SPOT_GENESIS)
+
+const [SPOT_GENESIS, PERPETUAL_GENESIS] = [genesisText(SPOT), genesisText(WITH_PERPS)]

@@ -25,15 +25,15 @@ import { drain, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import { Auditor } from './auditor.ts'
 import { Client } from './clients.ts'
 import { LOSSES, SimulatedDisk } from './disk.ts'
-import { GENESIS, PAIRS, START_MS } from './genesis.ts'
+import { genesisWith, PAIRS, START_MS } from './genesis.ts'
 import { SimulatedHistory } from './history.ts'
 import { HEAD, SimulatedJournal } from './journal.ts'
-import {
-  acceptClock, allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, watchPlaces, type Life, type Recovered,
-} from './machine.ts'
+import { allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, watchPlaces, type Life, type Recovered } from './machine.ts'
 import { DECISIONS, Losses, NO_WORDS, type Words } from './losses.ts'
+import { Operator } from './operator.ts'
 import { SimulatedSnapshots } from './snapshots.ts'
 import { LifeQuestions } from './questions.ts'
+import { swarmOf, type Swarm } from './swarm.ts'
 import { Crash, FollowerDied, Violation } from './violation.ts'
 
 const CLIENTS = 6
@@ -55,7 +55,10 @@ export class World {
   /** In one run of three: it costs as much as everything else. */
   readonly #history: SimulatedHistory | null
   readonly #losses: Losses
-  readonly #auditor = new Auditor(GENESIS, GATEWAYS + 1)
+  readonly #swarm: Swarm
+  readonly #genesis: string
+  readonly #auditor: Auditor
+  readonly #operator: Operator
   readonly #clients: readonly Client[]
   readonly #trace: Hash = createHash('sha256')
   readonly #counts: Record<string, number> = {}
@@ -81,6 +84,9 @@ export class World {
 
   constructor(seed: number) {
     this.#random = createPrng(seed)
+    this.#swarm = swarmOf(seed)
+    this.#genesis = genesisWith(this.#swarm.perps)
+    this.#auditor = new Auditor(this.#genesis, GATEWAYS + 1)
     // Drawn apart, so that the exchange may draw more or less without changing what the world does.
     const own = createPrng(seed ^ 0x5eed)
     this.#io = {
@@ -107,10 +113,14 @@ export class World {
       bridges: () => this.#life?.bridges ?? [],
       monotonicMs: () => this.#monotonic,
       wallMs: () => this.#wall,
-      pairs: PAIRS,
+      pairs: PAIRS, swarm: this.#swarm, state: () => this.#life?.sequencer.state ?? null,
       posted: (engine, base, request) => this.#auditor.posted(recordAt(engine.commands, base), request),
       full: () => this.#count('full rings'),
     }))
+    this.#operator = new Operator({
+      random: this.#random, swarm: this.#swarm, wallMs: () => this.#wall, monotonicMs: () => this.#monotonic,
+      posted: (record, request) => this.#auditor.posted(record, request), count: (name) => this.#count(name),
+    })
   }
 
   /** Runs `turns` turns with everything that may go wrong, then lets everybody finish. Throws {@link Violation}. */
@@ -125,7 +135,7 @@ export class World {
   #run(turns: number): Report {
     while (this.#turns < turns) this.#turn(true)
     for (let quiet = 0; quiet < 400 && !this.#isQuiet(); quiet++) this.#turn(false)
-    if (!this.#isQuiet()) throw new Violation('a request was never answered, without any fault')
+    if (!this.#isQuiet()) throw new Violation('a request was never answered, or a bucket never liquidated, without any fault')
     this.#end()
     for (const [name, count] of this.#auditor.seen) this.#counts[name] = count
     Object.assign(this.#counts, { batches: this.#auditor.batches, commands: this.#auditor.commands })
@@ -136,9 +146,14 @@ export class World {
     return this.#turns
   }
 
-  /** All is answered, and the exchange is up: only then has the auditor read all that was answered as it died. */
+  /**
+   * All is answered, and the exchange is up: only then has the auditor read all that was answered as it died. And nothing is left for the
+   * timers of liquidation.
+   */
   #isQuiet(): boolean {
-    return this.#life !== null && this.#clients.every((client) => client.quiet)
+    if (this.#life === null || !this.#clients.every((client) => client.quiet)) return false
+    const { clock } = this.#life.sequencer
+    return !this.#swarm.perps || (!clock.waits && this.#auditor.unhealthy(clock.now()) === 0)
   }
 
   #count(name: string): void {
@@ -199,7 +214,8 @@ export class World {
 
   #work(life: Life, faults: boolean): void {
     for (const client of this.#clients) client.act(faults)
-    if (this.#chance(1, 40)) this.#operate(life)
+    if (this.#chance(1, 40)) this.#operator.seeClock(life)
+    if (this.#swarm.perps) this.#operator.act(life)
     if (faults && this.#stalled === 0 && this.#chance(1, 60)) this.#stalled = 1 + this.#random.below(30)
     // Now and then the matcher does not get to run for a while, and the rings fill.
     if (faults && this.#stalled > 0) this.#stalled--
@@ -223,7 +239,8 @@ export class World {
   }
 
   #passTime(faults: boolean): void {
-    const ms = this.#chance(1, 20) ? this.#random.below(1500) : this.#random.below(20)
+    const gap = this.#swarm.perps && this.#chance(this.#swarm.gaps, 1000)
+    const ms = gap ? this.#random.below(this.#swarm.gapMs) : this.#chance(1, 20) ? this.#random.below(1500) : this.#random.below(20)
     this.#monotonic += ms
     this.#wall += ms
     if (!faults || !this.#chance(1, 150)) return
@@ -258,7 +275,7 @@ export class World {
       snapshots: this.#snapshots,
       sources: () => [...this.#snapshots.sources(), ...(this.#history === null ? [] : [this.#history.source()])],
       rename: (from, to) => this.#snapshots.rename(from, to) || this.#history?.rename(from, to) === true,
-      genesis: { read: () => GENESIS, check: () => undefined },
+      genesis: { read: () => this.#genesis, check: () => undefined },
       say: (message) => this.#heard(message),
     })
     return { shared, counters, journal, sequencer }
@@ -304,13 +321,6 @@ export class World {
       if (this.#followerDied) throw new FollowerDied('what it read')
       throw new Violation(`what was written whole cannot be read: ${message.message}`)
     }
-  }
-
-  /** The operator accepts the clock when it waits. */
-  #operate({ operator, sequencer }: Life): void {
-    if (!sequencer.clock.waits || operator.inFlight > 0) return
-    this.#count('clock accepted')
-    acceptClock(operator, this.#wall, (record, request) => this.#auditor.posted(record, request))
   }
 
   #takeEvents({ events }: Life): void {
@@ -426,15 +436,7 @@ export class World {
 
   /** Everything acknowledged is there, exactly once, also after one more start. */
   #end(): void {
-    const look = (): void => {
-      for (const { ledger, number } of this.#clients) {
-        for (const [key, { sequence }] of ledger) {
-          const accepted = this.#auditor.accepted(key)
-          if (accepted === sequence) continue
-          throw new Violation(`client ${number}: key ${key} was acknowledged as ${sequence}, the journal has ${accepted ?? 'nothing'}`)
-        }
-      }
-    }
+    const look = (): void => this.#clients.forEach((client) => client.look((key) => this.#auditor.accepted(key)))
     look()
     this.#life = null
     // Nobody decides about what would be lost in this start.
