@@ -53,7 +53,7 @@ t.test('a band of less than a tick, and one that ends beyond all prices', async 
   stage.book(0, 0)
   stage.basis(100)
   stage.price(65_500)
-  t.equal(stage.mark, 65_534, 'within the band, which ends at the highest price')
+  t.equal(stage.mark, 65_535, 'within the band, which ends at the highest price')
 })
 
 t.test('a book that nobody can trade with says and teaches nothing, and nobody pays its premium', async (t) => {
