@@ -92,7 +92,7 @@ function storm(t: Test, longs: number, failing: number): { steps: number; turns:
   })
   stage.deposit('mia', 900_000)
   for (let order = 0; order < failing / 4; order++) stage.order('mia', 1, 920)
-  for (const who of ['mia', 'usr']) stage.deposit(who, 50_000)
+  stage.deposit('usr', 500_000)
   const turns = new Turns(stage)
   t.equal(turns.turn().commands, 0, 'nobody fails before')
   turns.counted.count(CommandType.SET_INDEX_PRICE, { pair: BTC, price: 920, source: 0, force: 1, observedAt: stage.time })
@@ -111,7 +111,7 @@ function storm(t: Test, longs: number, failing: number): { steps: number; turns:
     if (steps > most) t.fail(`${steps} words in a turn`)
     t.ok(behind || commands === 0, 'it goes on at once')
     // Somebody else's command has its turn in each of them.
-    stage.order('usr', 1, 500 + (count % 100), {}, ETH)
+    stage.order('usr', 1, 100 + (count % 100), {}, ETH)
   }
   t.equal(scalar(state, SCALAR.LIQUIDATIONS), 0, 'all of them came to an end')
   const left = Array.from({ length: longs }, (_, index) => index).filter((index) => stage.lots(`long${index}`) !== 0).length
