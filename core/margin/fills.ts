@@ -70,13 +70,13 @@ function fillSide(state: State, row: number, change: number, lots: number, price
 }
 
 /** True when `change` lots, signed, only reduce a position of `held`. */
-const reduces = (held: number, change: number): boolean => (change < 0 ? held + change >= 0 : held + change <= 0)
+export const reduces = (held: number, change: number): boolean => (change < 0 ? held + change >= 0 : held + change <= 0)
 
 /** Lots, signed, that `lots` of an order with these flags are for its position. */
 const signed = (flags: number, lots: number): number => ((flags & Flag.SELL) !== 0 ? -lots : lots)
 
 /** True when a fill of `change` lots, signed, at `price` is worse than the mark for who has it. */
-const isAdverse = (change: number, price: number, mark: number): boolean => (change < 0 ? price < mark : price > mark)
+export const isAdverse = (change: number, price: number, mark: number): boolean => (change < 0 ? price < mark : price > mark)
 
 /**
  * True when the order at `row` may be filled for `lots` at `price`, and pays a fee of `ppm`. Scratch: registers of figures, QUOTE,
@@ -108,7 +108,7 @@ export function bearsFill(state: State, row: number, price: number, lots: number
 }
 
 /** Register NEEDED = SUM_MAINTENANCE of a bucket whose position of `held` lots has `after` instead. */
-function maintenanceAfter(state: State, pair: number, held: number, after: number, mark: number): void {
+export function maintenanceAfter(state: State, pair: number, held: number, after: number, mark: number): void {
   const { registers } = state
   notionalOf(state, pair, held, mark)
   maintenanceMargin(state, pair)

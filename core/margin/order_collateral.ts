@@ -76,8 +76,16 @@ function commitPending(state: State, bucket: number): void {
  * bucket. Walks its positions, at most one a perpetual. Scratch: registers of figures.
  */
 export function coverPositions(state: State, bucket: number): void {
+  if (!commitShort(state, bucket)) return
+  touchBucket(state, bucket)
+  state.registers[R.AMOUNT] = 0n
+  emitCollateral(state, marginAccountOf(state, bucket), bucket, CollateralReason.ORDER)
+}
+
+/** The change itself of {@link coverPositions}; false: there was none. */
+export function commitShort(state: State, bucket: number): boolean {
   const { registers } = state
-  if (isZero(state, bucket, RISK_BUCKET.PENDING)) return
+  if (isZero(state, bucket, RISK_BUCKET.PENDING)) return false
   bucketHealth(state, bucket)
   registers[R.COMMITTED] = -registers[R.EQUITY]!
   let next = get(state, bucket, RISK_BUCKET.FIRST_POSITION)
@@ -91,11 +99,9 @@ export function coverPositions(state: State, bucket: number): void {
     initialMargin(state, pair, get(state, position, POSITION.LEVERAGE))
     registers[R.COMMITTED] = registers[R.COMMITTED]! + registers[R.INITIAL]!
   }
-  if (registers[R.COMMITTED]! <= 0n) return
+  if (registers[R.COMMITTED]! <= 0n) return false
   commitPending(state, bucket)
-  touchBucket(state, bucket)
-  registers[R.AMOUNT] = 0n
-  emitCollateral(state, marginAccountOf(state, bucket), bucket, CollateralReason.ORDER)
+  return true
 }
 
 /** Stops everything: an order committed more than it brought. */
@@ -113,6 +119,18 @@ export function giveBackCollateral(state: State, row: number): boolean {
   if (isZero(state, row, ORDER.HOLD)) return false
   const bucket = bucketOf(state, positionOf(state, row))
   const margin = marginAccountOf(state, bucket)
+  returnCollateral(state, row, bucket)
+  touchBucket(state, bucket)
+  touchMargin(state, margin)
+  registers[R.AMOUNT] = -registers[R.RELEASE]!
+  emitCollateral(state, margin, bucket, CollateralReason.ORDER)
+  return registers[R.COMMITTED]! !== 0n
+}
+
+/** The change itself of {@link giveBackCollateral}. Registers RELEASE and COMMITTED: what went back, and what was committed. */
+export function returnCollateral(state: State, row: number, bucket: number): void {
+  const { registers } = state
+  const margin = marginAccountOf(state, bucket)
   bucketFigures(state, bucket)
   load(state, row, ORDER.HOLD, R.COMMITTED)
   load(state, bucket, RISK_BUCKET.PENDING, R.M0)
@@ -125,11 +143,6 @@ export function giveBackCollateral(state: State, row: number): boolean {
   lose(state, margin, MARGIN_ACCOUNT.EARMARKED, R.RELEASE)
   registers[R.COMMITTED] = registers[R.COMMITTED]! - registers[R.RELEASE]!
   gain(state, bucket, RISK_BUCKET.ALLOCATED, R.COMMITTED)
-  touchBucket(state, bucket)
-  touchMargin(state, margin)
-  registers[R.AMOUNT] = -registers[R.RELEASE]!
-  emitCollateral(state, margin, bucket, CollateralReason.ORDER)
-  return registers[R.COMMITTED]! !== 0n
 }
 
 /** What {@link releaseHold} of ledger/holds.ts is for a spot order: the resting order at `row` ends. Register RELEASE as above. */

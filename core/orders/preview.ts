@@ -1,14 +1,14 @@
 /**
  * What an order of a perpetual would come to if it were placed now: whether it would be accepted, and what it would meet. Only the matcher
  * asks, between two batches. It changes nothing that is kept: admission supposes the order in its position's row and takes it out again
- * (margin_admission.ts), so readers must be kept away meanwhile, and otherwise only registers and notes are written.
+ * (margin_admission.ts), the walk does the same with fills (preview_walk.ts), so readers must be kept away meanwhile; otherwise only
+ * registers and notes are written.
  *
  * It is what {@link enterOrder} of place.ts does before it accepts an order, and a walk over the live book. What only time tells is taken
  * at `time`, which the next command has at least: an order that expired by then is passed over, and an index price may be stale by then.
- * Makers that would be ended instead of filled count as filled: orders are admitted with more margin than that is looked at for, so there
- * are hardly any. Maintenance is not looked at: it ends, and previews stay available in it.
+ * Maintenance is not looked at: it ends, and previews stay available in it.
  *
- * Bounded like an order: it looks at {@link PERP_PATH_MAX} orders for the walk, and at as many for the cost of a MARKET order.
+ * Bounded like an order: it looks at PERP_PATH_MAX orders for the walk, and at as many for the cost of a MARKET order.
  */
 import { ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { Flag } from '../layout/flags.ts'
@@ -16,49 +16,18 @@ import { PerpMode } from '../layout/margin.ts'
 import { read, readF64 } from '../layout/record.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
-import { headOf, tickAbove, tickBelow } from '../book/levels.ts'
-import { bestOpposite, crosses, PERP_PATH_MAX } from '../book/match.ts'
+import { bestOpposite } from '../book/match.ts'
 import { findMarginAccount } from '../margin/buckets.ts'
 import { N, R } from '../state/balances.ts'
-import { NO_ASK, ORDER, PAIR } from '../state/columns.ts'
+import { NO_ASK, PAIR } from '../state/columns.ts'
 import { PERP, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
-import { get, getF64, note, noted, orderRow, pairRow, perpRow, perpTermsRow, positionRow } from '../state/rows.ts'
+import { get, getF64, note, noted, pairRow, perpRow, perpTermsRow, positionRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { checkRoom, checkTerms, marketLimit } from './admission.ts'
 import { checkMargin, checkPlaced } from './margin_admission.ts'
+import { walkPreview, type Preview } from './preview_walk.ts'
 
 const C = ORDER_COMMAND.at
-
-/**
- * What there is to say, as numbers. Amounts stand in registers: BROUGHT, and of that RELEASE, what no fill would commit; REQUIRED and
- * AMOUNT of a shortfall; COST, ticks × lots of what it would fill.
- */
-export interface Preview {
-  /** Number of a refusal; 0: it would be accepted. */
-  code: number
-  /** Lots of the order: what was asked for, of a reduce-only one at most what is open. */
-  lots: number
-  /** Worst tick that it may trade at; 0: the book is empty. */
-  limit: number
-  /** Best tick of the other side; 0: none. */
-  touch: number
-  filled: number
-  trades: number
-  /** First and last tick that it would trade at; 0 without fills. */
-  best: number
-  worst: number
-  /** 1: an order of the same account stands in the path. */
-  meetsOwn: number
-  /** 1: the path is longer than an order may meet, and this is only its beginning. */
-  tooLong: number
-  /** Addresses of bucket and margin account; -1: there is none yet. */
-  bucket: number
-  margin: number
-}
-
-export const noPreview = (): Preview => ({
-  code: 0, lots: 0, limit: 0, touch: 0, filled: 0, trades: 0, best: 0, worst: 0, meetsOwn: 0, tooLong: 0, bucket: -1, margin: -1,
-})
 
 /** Refusals that are looked for behind a stale price. */
 const BEHIND_STALE: readonly number[] = [
@@ -90,7 +59,7 @@ export function previewOrder(state: State, command: Views, base: number, account
   preview.lots = noted(state, N.LOTS)
   preview.bucket = noted(state, N.BUCKET)
   preview.margin = noted(state, N.MARGIN_ACCOUNT)
-  walk(state, pair, flags, account, time, preview)
+  walkPreview(state, pair, flags, account, time, preview)
 }
 
 function check(
@@ -125,60 +94,4 @@ function isStale(state: State, pair: number, time: number): boolean {
   if (get(state, perp, PERP.MODE) >= PerpMode.SETTLING) return false
   const at = getF64(state, perp, PERP.INDEX_AT)
   return at === 0 || time - at > getF64(state, perpTermsRow(state, pair), PERP_TERMS.STALE_MS)
-}
-
-/** What the order would meet: orders best first, in each level oldest first, until one of the same account. Register COST: ticks × lots. */
-function walk(state: State, pair: number, flags: number, account: number, time: number, preview: Preview): void {
-  const { registers } = state
-  const sell = flags & Flag.SELL
-  preview.filled = 0
-  preview.trades = 0
-  preview.best = 0
-  preview.worst = 0
-  preview.meetsOwn = 0
-  preview.tooLong = 0
-  registers[R.COST] = 0n
-  registers[R.RELEASE] = registers[R.BROUGHT]!
-  let looks = PERP_PATH_MAX
-  let left = preview.lots
-  let tick = bestOpposite(state, pair, sell)
-  while (left > 0 && tick !== 0 && tick !== NO_ASK && crosses(sell, preview.limit, tick)) {
-    let row = headOf(state, pair, tick)
-    for (;;) {
-      if (looks-- <= 0) {
-        preview.tooLong = 1
-        return
-      }
-      if (getF64(state, row, ORDER.EXPIRES_AT) > time) {
-        if (get(state, row, ORDER.ACCOUNT) === account) {
-          preview.meetsOwn = 1
-          return
-        }
-        const open = get(state, row, ORDER.REMAINING)
-        const met = open < left ? open : left
-        registers[R.COST] = registers[R.COST]! + BigInt(tick | 0) * BigInt(met | 0)
-        commit(state, met, left)
-        left -= met
-        preview.filled += met
-        preview.trades++
-        if (preview.best === 0) preview.best = tick
-        preview.worst = tick
-      }
-      const next = get(state, row, ORDER.NEXT)
-      if (next < 0 || left === 0) break
-      row = orderRow(state, next)
-    }
-    tick = sell !== 0 ? tickBelow(state, pair, tick) : tickAbove(state, pair, tick)
-  }
-}
-
-/** Takes from register RELEASE what a fill of `lots` of the `left` ones commits (margin/order_collateral.ts). */
-function commit(state: State, lots: number, left: number): void {
-  const { registers } = state
-  registers[R.M0] = registers[R.RELEASE]!
-  if (lots < left) {
-    registers[R.M1] = (registers[R.M0]! % BigInt(left | 0)) * BigInt(lots | 0)
-    registers[R.M0] = (registers[R.M0]! / BigInt(left | 0)) * BigInt(lots | 0) + registers[R.M1]! / BigInt(left | 0)
-  }
-  registers[R.RELEASE] = registers[R.RELEASE]! - registers[R.M0]!
 }

@@ -75,6 +75,8 @@ export const PREVIEW_ANSWER = {
   CODE: 0, LOTS: 1, LIMIT: 2, TOUCH: 3, FILLED: 4, TRADES: 5, BEST: 6, WORST: 7, MEETS_OWN: 8, TOO_LONG: 9,
   /** Rows of bucket and margin account, -1: there is none yet; kinds and mark of the pair; positions that follow. */
   BUCKET: 10, MARGIN: 11, MARGIN_KIND: 12, MARK: 13, POSITIONS: 14,
+  /** 1: its bucket would not bear the next fill. */
+  UNBORNE: 15,
   /** Atoms; COST: ticks × lots of what it would fill. Cumulative funding of the pair, 10^-6 atoms. */
   BROUGHT: 8, REQUIRED: 9, AVAILABLE: 10, COST: 11, ALLOCATED: 12, PENDING: 13, REALIZED: 14, CUMULATIVE: 15,
   /** Of BROUGHT, what no fill would commit. */

@@ -18,7 +18,8 @@ import {
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { PERP_PATH_MAX } from '../book/match.ts'
-import { noPreview, previewOrder, type Preview } from '../orders/preview.ts'
+import { previewOrder } from '../orders/preview.ts'
+import { noPreview, type Preview } from '../orders/preview_walk.ts'
 
 const C = ORDER_COMMAND.at
 const SCOPE_WORDS = 8
@@ -78,6 +79,7 @@ function writeSaid(state: State, preview: Preview, pair: number, { i32, i64 }: C
   i32[A.WORST] = preview.worst
   i32[A.MEETS_OWN] = preview.meetsOwn
   i32[A.TOO_LONG] = preview.tooLong
+  i32[A.UNBORNE] = preview.unborne
   i32[A.MARK] = get(state, perp, PERP.MARK)
   i64[A.BROUGHT] = registers[R.BROUGHT]!
   i64[A.REQUIRED] = registers[R.REQUIRED]!

@@ -1,7 +1,7 @@
 /**
  * What a risk bucket would be after an order that was previewed (orders/preview.ts): the order is played on a copy of the bucket, in BigInt
- * and by the rules of core/margin (fills.ts, positions.ts, order_collateral.ts). test/scenario/order_preview.test.ts places what was
- * previewed and holds both equal.
+ * and by the rules of core/margin (fills.ts, positions.ts, order_collateral.ts). test/property/preview_equals_placing.test.ts places
+ * what was previewed and holds both equal.
  *
  * A fill that closes turns cost into realised profit; equity, requirements and prices only know their difference, so here the cost alone
  * changes.
@@ -32,6 +32,8 @@ export interface Previewed {
   readonly worst: number
   readonly meetsOwn: boolean
   readonly tooLong: boolean
+  /** Its bucket would not bear the next fill, so what is left of it is cancelled. */
+  readonly unborne: boolean
   /** Ticks × lots of what it would fill. */
   readonly tickLots: bigint
   readonly brought: bigint
@@ -83,7 +85,7 @@ const NEVER_RESTS = Flag.MARKET | Flag.IOC | Flag.FOK
 
 /** Lots that would rest behind what was filled. A reduce-only order has what the position and its other such orders leave. */
 export function restingLots(said: Previewed, flags: number, position: PreviewedPosition): number {
-  if ((flags & NEVER_RESTS) !== 0 || said.meetsOwn || said.tooLong) return 0
+  if ((flags & NEVER_RESTS) !== 0 || said.meetsOwn || said.tooLong || said.unborne) return 0
   const left = said.lots - said.filled
   // Of a refused order the fee alone is told, as if it were taken.
   if ((flags & Flag.REDUCE_ONLY) === 0 || said.code !== 0) return left

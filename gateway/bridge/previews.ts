@@ -84,7 +84,7 @@ export function readPreview(cell: Cell): Previewed {
   const count = Math.min(most, Math.max(0, i32[A.POSITIONS]!))
   return {
     code: i32[A.CODE]!, lots: i32[A.LOTS]!, touch: i32[A.TOUCH]!, filled: i32[A.FILLED]!, trades: i32[A.TRADES]!, best: i32[A.BEST]!,
-    worst: i32[A.WORST]!, meetsOwn: i32[A.MEETS_OWN] === 1, tooLong: i32[A.TOO_LONG] === 1,
+    worst: i32[A.WORST]!, meetsOwn: i32[A.MEETS_OWN] === 1, tooLong: i32[A.TOO_LONG] === 1, unborne: i32[A.UNBORNE] === 1,
     tickLots: i64[A.COST]!, brought: i64[A.BROUGHT]!, uncommitted: i64[A.UNCOMMITTED]!, required: i64[A.REQUIRED]!,
     available: i64[A.AVAILABLE]!,
     bucket: bucketOf(cell),
