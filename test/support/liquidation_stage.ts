@@ -176,10 +176,17 @@ export class LiquidationStage {
 
   /** A LIMIT order of a wallet that has enough margin: positive lots buy. */
   order(name: string, lots: number, price: number, over: Decoded = {}, pair = BTC): Decoded {
+    return this.send(CommandType.PLACE_ORDER, this.orderOf(name, lots, price, over, pair), 1)
+  }
+
+  /** The same on the first pair; every event of it. */
+  orderEvents(name: string, lots: number, price: number): Decoded[] {
+    return this.events(CommandType.PLACE_ORDER, this.orderOf(name, lots, price, {}, BTC), 1)
+  }
+
+  private orderOf(name: string, lots: number, price: number, over: Decoded, pair: number): Decoded {
     const flags = Flag.MARGIN | (lots < 0 ? Flag.SELL : 0) | Number(over['flags'] ?? 0)
-    return this.send(CommandType.PLACE_ORDER, {
-      ...this.signed(name), pair, price, lots: Math.abs(lots), leverage: 200, ...over, flags,
-    }, 1)
+    return { ...this.signed(name), pair, price, lots: Math.abs(lots), leverage: 200, ...over, flags }
   }
 
   bucket(name: string, pair = BTC, cross = false): number {
