@@ -4,11 +4,16 @@
  * events compared after each command, rows and invariants along the way, and after each turn of the sequencer's timers that they write what
  * is due: funding, ends of orders, and every bucket without enough margin. Wallets, sub-accounts and delegated agents sign, of all fee
  * tiers. Now and then all prices jump at once; then liquidation must end, also where rows of all kinds are used up (`perpsTight`).
+ * The live audit of a running exchange (core/snapshot/audit.ts) goes over the state on the way, and names a bucket spoiled at the end.
  *
  * `npm test` has 25,000 commands of fixed seeds; `npm run test:deep` 200,000, then other seeds.
  * One run again: SEED=7 COMMANDS=5000 node ... test/property/margin_equals_naive.test.ts
  */
 import t from 'tap'
+import { Audit } from '../../core/snapshot/audit.ts'
+import { RISK_BUCKET } from '../../core/state/margin_rows.ts'
+import { bucketRow, getI64, setI64 } from '../../core/state/rows.ts'
+import type { State } from '../../core/state/state.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
 import { MarginDuel, type MarginDuelOptions } from '../support/margin_duel.ts'
 import { MARGIN_REFUSALS } from '../support/margin_refusals.ts'
@@ -31,9 +36,44 @@ const FULL = ['TOO_MANY_OPEN_ORDERS', 'TOO_MANY_MARGIN_ACCOUNTS', 'TOO_MANY_RISK
  * what owners alone may do. */
 const GRANTS = [1, 2, 7, 8, 9]
 
+/** Commands between two live audits. */
+const AUDIT_EVERY = 1000
+
+/** The live audit as it looks at an exchange, which has time for each. */
+class Audits {
+  private now = 0
+  private readonly audit = new Audit(() => this.now)
+  done = 0
+  state: State | null = null
+
+  readonly look = (state: State, index: number): void => {
+    this.state = state
+    if (index % AUDIT_EVERY !== 0) return
+    const broken = this.brokenIn(state)
+    if (broken !== null) throw new Error(`the live audit before command ${index}: ${broken}`)
+    this.done++
+  }
+
+  brokenIn(state: State): string | null {
+    this.now += 1000
+    return this.audit.run(state, () => undefined)!.broken
+  }
+
+  /** What it says of a bucket that has an atom more than there is. */
+  spoiled(): string | null {
+    const state = this.state!
+    const row = bucketRow(state, 0)
+    setI64(state, row, RISK_BUCKET.ALLOCATED, getI64(state, row, RISK_BUCKET.ALLOCATED) + 1n)
+    return this.brokenIn(state)
+  }
+}
+
 /** Runs it and notes which refusals and events came. */
 function compare(run: MarginDuelOptions, reached: Set<string>): void {
-  const { events, seen } = new MarginDuel(run).run()
+  const audits = new Audits()
+  const { events, seen } = new MarginDuel({ ...run, spoil: audits.look }).run()
+  t.equal(audits.done, Math.ceil(run.commands / AUDIT_EVERY), `${audits.done} live audits found nothing`)
+  t.match(audits.spoiled(), /^I5/, 'and one finds an atom too many')
   const liquidations = seen.get('event 13') ?? 0
   const what = `${run.variant}, seed ${run.seed}: ${run.commands} commands`
   const storms = seen.get('storms') ?? 0
