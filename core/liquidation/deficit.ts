@@ -4,6 +4,8 @@
  * The insurance fund pays, so far as its own positions do not need what it has. What is left is bad debt: the bucket keeps it, is in the
  * list until the fund can pay more, and MARGIN_TOTAL.BAD_DEBT is the sum of what all of them owe. Nobody else pays: what the bucket owes is
  * in REALIZED, below 0, so the sums are those of before. What the fund itself owes is paid by what comes to it (margin/fund.ts).
+ *
+ * Widest product: none, only sums: collateral < 2^62 (MAX_ISSUED), and what buckets realised (margin/figures.ts).
  */
 import { CollateralReason, LiquidationStatus } from '../layout/margin_events.ts'
 import { emitCollateral } from '../events/margin.ts'

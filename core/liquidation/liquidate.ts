@@ -31,6 +31,8 @@
  *
  * **The fund's bucket** is looked at in the same way, and nobody takes it over. While it is healthy its positions are closed, step by step
  * (unwind.ts).
+ *
+ * Widest product: the fee of a reduction: its value < 2^49 (reduce.ts), split at 10^6, × ppm, 10^5 at most (state/perp_terms.ts): < 2^46.
  */
 import { CollateralReason, LiquidationStatus } from '../layout/margin_events.ts'
 import { LIQUIDATION_STEP_COMMAND } from '../layout/margin.ts'

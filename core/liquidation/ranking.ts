@@ -10,6 +10,9 @@
  * command. Its place and what it found stand in the column `rankings`, one row for each side of each perpetual: whoever needs the same side
  * goes on with the same walk, and with what it found. A ranking is good for {@link GOOD_MS} from when it began; a walk that is not at its
  * end goes on however long it takes. Positions may have changed since they were ranked: whoever asks one looks at it.
+ *
+ * Widest product: U < 2^60 (margin/figures.ts), and |COST| is 1 at least, so a score is a double < 2^60 × 10^5 (LEVERAGE_MOST) < 2^77:
+ * rounded, never infinite, never NaN.
  */
 import { N, R } from '../state/balances.ts'
 import { SCALAR } from '../state/columns.ts'

@@ -9,6 +9,9 @@
  * **Own orders.** One of the same account in another bucket that stands in the way ends (CANCEL_BOTH), and the rest is asked for once more;
  * at most {@link TRIES_MAX} times, so that nobody holds up his liquidation with orders of his own.
  * **How many orders of the book.** As many as the command may meet (note LOOKS), by all its orders together.
+ *
+ * Widest product: notional of the position < 2^60 (margin/tiers.ts); mark × atoms of a tick and lot < 2^36; the value of what is asked, and
+ * so of what is filled, < 2^49 (MAX_NOTIONAL). In doubles: mark × band in ppm < 2^49.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
 import { COMMAND_SLOTS, CommandType, Flag, kindOf, ORDER_COMMAND, Origin, originFlags } from '../layout/command.ts'

@@ -4,6 +4,9 @@
  *
  * The fund takes it only if it can carry it: its equity afterwards is at least the initial margin floor of all its positions; what it then
  * has of the pair is not beyond the limit of the pair; and it is in no liquidation and owes nothing itself.
+ *
+ * Widest product: lots × (mark - price) × atoms of a tick and lot < 2^60, the notional of one position; the sum of floors < 2^61
+ * (state/perp_terms.ts).
  */
 import { LiquidationStatus, PositionReason } from '../layout/margin_events.ts'
 import { R } from '../state/balances.ts'

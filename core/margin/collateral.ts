@@ -14,6 +14,8 @@
  * bucket with a loss 1 .. A - L and A are accepted, and nothing between.
  *
  * While the price of a position or order of the bucket is stale, nothing is: W would be that of a price which nobody trusts.
+ *
+ * Widest product: none, only sums. Collateral < 2^62 (MAX_ISSUED); requirement + UL < 2^61 × 3, funding left out (figures.ts).
  */
 import { CollateralReason, PositionReason } from '../layout/margin_events.ts'
 import { emitCollateral, emitPosition } from '../events/margin.ts'

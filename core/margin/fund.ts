@@ -4,6 +4,8 @@
  * are backed by everything there is: DEPOSITED = EARMARKED = ALLOCATED.
  *
  * It pays what its positions do not need: equity less the initial margin of all of them, and not more than it has deposited.
+ *
+ * Widest product: none, only sums. It has no orders, so the requirement is that of its positions, < 2^61; equity: figures.ts.
  */
 import { emitCollateral } from '../events/margin.ts'
 import { R } from '../state/balances.ts'

@@ -7,6 +7,9 @@
  * SETTLING names a price, which is the mark from then on, and cannot be taken back: positions are closed at it one after the other
  * (liquidation/settle_pair.ts). Funding ends with it. SETTLED comes of itself with the last position. From there a perpetual may begin
  * again, as one that never had a price.
+ *
+ * None of it widens a product: a cap is compared with lots as a double, a price is below the highest of the genesis, and the largest
+ * position is that of the genesis whatever the cap (state/perp_terms.ts).
  */
 import { PERP_ANSWER } from '../layout/answers.ts'
 import { PERP_MODE_NAMES, PerpMode, PerpSetting, SET_PERP_COMMAND } from '../layout/margin.ts'

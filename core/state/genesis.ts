@@ -13,7 +13,7 @@ import {
   feeFault, lotAtomsOf, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, pairFault, TERM_FAULTS, tickLotAtomsOf, type AssetTerms,
   type MostDiscounts, type PairTerms, type TermFault,
 } from './pair_terms.ts'
-import { PerpFault, perpOf, type PerpTerms } from './perp_terms.ts'
+import { PerpFault, perpOf, sumFault, type PerpTerms } from './perp_terms.ts'
 import { RULES } from './rules.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
@@ -391,6 +391,8 @@ function genesisOf(json: Json): Genesis {
   if (new Set(perpetuals.map(({ quote }) => quote)).size > 1) {
     throw new GenesisError('genesis: perpetuals must have one quote asset, which is their collateral')
   }
+  const fault = sumFault(perpetuals, priceTicks)
+  if (fault !== '') throw new GenesisError(`genesis: ${fault}`)
   const listed = { assets: assets.length, pairs: pairs.length, perps: perpetuals.length }
   const limits = limitsOf(json['limits'] as Json, listed)
   if (pairs.length > AGENT_PAIRS_MAX) throw new GenesisError(`genesis: at most ${AGENT_PAIRS_MAX} pairs`)

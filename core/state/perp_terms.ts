@@ -9,12 +9,17 @@
  * 10^6 ppm, and a notional is split at 10^6 before it is multiplied (margin/tiers.ts), so no product passes 2^61. Value of one lot at
  * the highest price: at most 2^36 atoms ({@link LOT_VALUE_MOST}), so that one interval at the highest rate (4 %) moves the cumulative
  * funding of a lot, in 10^-6 atoms, by less than 2^52, and a position may go 2,000 such intervals without being touched.
+ * A cross bucket may have a position of each perpetual, so the largest positions of all of them together are below 2^61
+ * ({@link NOTIONAL_SUM_MOST}, {@link sumFault}); that keeps its sums within 63 bits (margin/figures.ts). Perpetuals, their largest positions
+ * and their ticks are those of the genesis: no command changes them, so nothing else has to look at these bounds.
  */
 import { parseDecimal } from '../lib/decimal.ts'
 import type { PairTerms } from './pair_terms.ts'
 import { TIERS_MAX } from './margin_rows.ts'
 
 export const NOTIONAL_MOST = 2n ** 60n
+/** Of the largest positions of all perpetuals together, at the highest price. */
+export const NOTIONAL_SUM_MOST = 2n ** 61n
 export const LOT_VALUE_MOST = 2n ** 36n
 /** Highest rate of one funding interval, 10^-8. */
 export const RATE_CAP_MOST = 4_000_000
@@ -122,6 +127,15 @@ function checkTerms(terms: PerpTerms, { tickLotAtoms, priceTicks }: PerpPair): v
   check(terms.markBandPpm >= 1 && terms.markBandPpm <= 500_000, 'markBandBps must be above 0 and at most 5000')
   check(terms.indexBandPpm >= 1 && terms.indexBandPpm <= 1_000_000, 'indexBandBps must be above 0 and at most 10000')
   check(terms.minLeverage >= 100 && terms.minLeverage <= terms.tiers[0]!.maxLeverage, 'minLeverage must be 1 to the most of tier 1')
+}
+
+/** What is wrong with all perpetuals together: '' when a bucket with the largest position of each has sums that fit. */
+export function sumFault(perpetuals: readonly { perp: PerpTerms | null; tickLotAtoms: bigint }[], priceTicks: number): string {
+  let sum = 0n
+  for (const { perp, tickLotAtoms } of perpetuals) sum += BigInt(perp?.maxPositionLots ?? 0) * BigInt(priceTicks) * tickLotAtoms
+  return sum < NOTIONAL_SUM_MOST ? ''
+    : `the largest positions of all perpetuals are worth ${sum} atoms at the highest price, and must be below 2^61: ` +
+      'lower their maxPositionSize, or limits.priceTicks'
 }
 
 const PPM = 1_000_000n

@@ -45,6 +45,15 @@ play(t, 'maxPositionSize counts what may be filled', {
   ],
 })
 
+play(t, 'no cap of open interest makes maxPositionSize larger', {
+  given,
+  when: [
+    ['cap 9007199254740991', 'done'],
+    ['ann buys 1001 at 90 x10', 'refused POSITION_LIMIT_EXCEEDED'],
+    ['ann buys 1000 at 90 x10', 'SUBMITTED'],
+  ],
+})
+
 play(t, 'the cap of open interest bounds what opens', {
   given,
   when: [
