@@ -169,7 +169,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/agents.ts', ' && orderAgents[slot] === agent + 1', ''],
   ['programs/agents.ts', 'AGENT.OPEN_ORDERS) > 0', 'AGENT.OPEN_ORDERS) > 1'],
   ['programs/agents.ts', 'if (statusOf(state, each) ===', 'if (found < 0 && statusOf(state, each) ==='],
-  ['programs/agents.ts', 'return inRange && !own', 'return inRange'],
+  ['programs/agents.ts', '!inRange || own ||', '!inRange ||'],
   ['programs/sessions.ts', 'Math.min(expires, granted)', 'expires'],
   ['programs/sessions.ts', ' || get(state, row, SESSION.AGENT) !== agent + 1', ''],
   ['state/session_lists.ts', '++live <= limit', '++live <= limit + 1'],
