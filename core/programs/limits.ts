@@ -35,9 +35,9 @@ export function countedBytes(limits: Limits): number {
 }
 
 /** Of margin trading: nothing without perpetuals. A position may have a guard on both sides of each of them. */
-function marginBytes({ perps, marginAccounts, riskBuckets, positions, orders }: Limits): number {
+function marginBytes({ perps, marginAccounts, riskBuckets, positions, orders, agents }: Limits): number {
   if (perps === 0) return 0
-  return perps * 4096 + marginAccounts * 144 + riskBuckets * 288 + positions * (304 + perps * 9) + orders * 36
+  return perps * 4096 + marginAccounts * 144 + riskBuckets * 288 + positions * (304 + perps * 9) + orders * 36 + agents * 144
 }
 
 /**

@@ -3,6 +3,9 @@ import type { Checker } from './openapi_check.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
+/** A list of texts; a full one of objects would be refused as too complex before it is looked at. */
+const ofTexts = (schema: Schema): boolean => (schema['items'] as Schema | undefined)?.['type'] === 'string'
+
 /** Wrong values as JSON, for fields of a body. `null` is never wrong: it means absent. */
 export function wrongBodies(checker: Checker, schema: Schema): unknown[] {
   const { maxLength, maximum, minimum, maxItems } = schema as Record<string, number | undefined>
@@ -11,7 +14,7 @@ export function wrongBodies(checker: Checker, schema: Schema): unknown[] {
     ...(maxLength === undefined || maxLength > 1_000_000 ? [] : ['x'.repeat(maxLength + 1)]),
     ...(maximum === undefined ? [] : [maximum + 1]),
     ...(minimum === undefined ? [] : [minimum - 1]),
-    ...(maxItems === undefined ? [] : [Array.from({ length: maxItems + 1 }, () => ({}))]),
+    ...(maxItems === undefined ? [] : [Array.from({ length: maxItems + 1 }, () => (ofTexts(schema) ? 'x' : {}))]),
   ]
   return candidates.filter((value) => checker.schema(schema, value, false).length > 0)
 }

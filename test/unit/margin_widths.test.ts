@@ -39,7 +39,9 @@ function document(most: readonly number[], ticks = TICKS): string {
     limits: { priceTicks: ticks },
     dailyLimit: 5,
     assets: [['USD', 6, '1'], ...bases.map((base): [string, number, string] => [base, 6, '1'])],
-    pairs: [...most.map((lots, index) => perpPair(`B${index}/USD-PERP`, { maxPositionSize: size(lots) }, terms)), pairSpec('B0/USD', terms)],
+    pairs: [
+      ...most.map((lots, index) => perpPair(`B${index}/USD-PERP`, { maxPositionSize: size(lots) }, terms)), pairSpec('B0/USD', terms),
+    ],
   })
 }
 
