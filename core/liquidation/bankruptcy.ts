@@ -11,10 +11,9 @@
  * A part of the lots that is closed there leaves the price where it is: E falls with the lots. The fee of an order comes on top, at
  * `ppm` of the value: p × (1 - f) of a long, p × (1 + f) of a short must not be beyond it, and one atom more, because a fee is rounded up.
  *
- * **Range.** Widest product: v × 2^30 ticks is at most the notional at the highest price, so v < 2^60; E: margin/figures.ts. The quotient
- * is held to 2^30 ticks before it is a
- * number. A tick × 10^6 is below 2^50, exact in a double. A price beyond the grid is the last one of the grid: then closing does not bring
- * E to 0, and what is missing is the deficit of the bucket (deficit.ts).
+ * Widest product: v = |s| × t < 2^50, for v × the highest price, 2^10 ticks at least, is below 2^60 (state/perp_terms.ts); E: figures.ts.
+ * **Range.** The quotient is held to 2^30 ticks before it is a number. A tick × 10^6 is below 2^50, exact in a double. A price beyond the
+ * grid is the last one of the grid: then closing does not bring E to 0, and what is missing is the deficit of the bucket (deficit.ts).
  */
 import { R } from '../state/balances.ts'
 import { TERMS } from '../state/columns.ts'

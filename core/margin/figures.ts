@@ -14,8 +14,8 @@
  * most, next to a position of M on the other side. So N and |U| are below M and REQ is below 3 × M, also together with what the position
  * lost. The sum of M over all perpetuals is below 2^61 (state/perp_terms.ts): SUM_NOTIONAL, SUM_MAINTENANCE, SUM_UNREALIZED and SUM_LOSS
  * without funding are below 2^61, SUM_INITIAL below 2^61 × 3. E is that and collateral, which is below 2^62 (MAX_ISSUED). Funding left to
- * pay is s × (CUMULATIVE - FUNDED_TO), split at 10^6, and bounded
- * by money too: who owes more than the bucket has is liquidated, and one gets what others pay. {@link fundingOf} holds it to 2^62.
+ * pay is s × (CUMULATIVE - FUNDED_TO), split at 10^6, and bounded by money too: who owes more than the bucket has is liquidated, and one
+ * gets what others pay. {@link fundingOf} holds it to 2^62.
  *
  * **Limit of these bounds.** M is looked at when an order is accepted. Orders that rest on the other side of a position count with it, so
  * when it is reduced meanwhile (reduce-only, or auto-deleveraging) and they fill, it turns to more than M; each such round may add M. So

@@ -10,9 +10,8 @@
  * the highest price: at most 2^36 atoms ({@link LOT_VALUE_MOST}), so that one interval at the highest rate (4 %) moves the cumulative
  * funding of a lot, in 10^-6 atoms, by less than 2^52, and a position may go 2,000 such intervals without being touched.
  * A cross bucket may have a position of each perpetual, so the largest positions of all of them together are below 2^61
- * ({@link NOTIONAL_SUM_MOST}, {@link sumFault}); that keeps its sums within 63 bits (margin/figures.ts). Perpetuals, their largest
- * positions
- * and their ticks are those of the genesis: no command changes them, so nothing else has to look at these bounds.
+ * ({@link NOTIONAL_SUM_MOST}, {@link sumFault}); that keeps its sums within 63 bits (margin/figures.ts, with the limit that it names).
+ * Perpetuals, maxPositionSize and ticks are those of the genesis: no command changes them, so nothing else has to look at these bounds.
  */
 import { parseDecimal } from '../lib/decimal.ts'
 import type { PairTerms } from './pair_terms.ts'

@@ -35,13 +35,12 @@ const size = (lots: number): string => formatDecimal(BigInt(lots) * T, 6)
 function document(most: readonly number[], ticks = TICKS): string {
   const terms = { tickSize: '1', lotSize: size(1), minOrderSize: size(1), maxOrderSize: size(1), makerFeeBps: '1', takerFeeBps: '5' }
   const bases = most.map((_, index) => `B${index}`)
+  const perpetuals = most.map((lots, index) => perpPair(`B${index}/USD-PERP`, { maxPositionSize: size(lots) }, terms))
   return genesisText({
     limits: { priceTicks: ticks },
     dailyLimit: 5,
     assets: [['USD', 6, '1'], ...bases.map((base): [string, number, string] => [base, 6, '1'])],
-    pairs: [
-      ...most.map((lots, index) => perpPair(`B${index}/USD-PERP`, { maxPositionSize: size(lots) }, terms)), pairSpec('B0/USD', terms),
-    ],
+    pairs: [...perpetuals, pairSpec('B0/USD', terms)],
   })
 }
 
