@@ -17,9 +17,7 @@
  * pay is s × (CUMULATIVE - FUNDED_TO), split at 10^6, and bounded by money too: who owes more than the bucket has is liquidated, and one
  * gets what others pay. {@link fundingOf} holds it to 2^62.
  *
- * **Limit of these bounds.** M is looked at when an order is accepted. Orders that rest on the other side of a position count with it, so
- * when it is reduced meanwhile (reduce-only, or auto-deleveraging) and they fill, it turns to more than M; each such round may add M. So
- * the bounds hold by the genesis for positions within M, and beyond that by the margin that each round needs.
+ * M holds whatever is filled first: position and resting orders of a side never come to more (orders/margin_admission.ts).
  */
 import { broken } from '../lib/assert.ts'
 import { R } from '../state/balances.ts'

@@ -209,7 +209,7 @@ function checkOpening(state: State, account: number, pair: number, flags: number
     if (walkPerp(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
     size = noted(state, N.FILLABLE)
   } else registers[R.COST] = BigInt(limit | 0) * BigInt(lots | 0) * getI64(state, termsRow(state, pair), TERMS.TICK_LOT_ATOMS)
-  let code = checkExposure(state, pair, flags & Flag.SELL, size)
+  let code = checkExposure(state, pair, flags & Flag.SELL, size, (flags & RESTS_NOT) === 0)
   if (code === 0 && noted(state, N.BUCKET) < 0) code = mayMakeBucket(state, account, noted(state, N.MARGIN_ACCOUNT))
   if (code === 0 && noted(state, N.POSITION) < 0) code = mayMakePosition(state, account)
   if (code !== 0) return code
@@ -217,8 +217,12 @@ function checkOpening(state: State, account: number, pair: number, flags: number
   return checkCollateral(state)
 }
 
-/** Leverage, size and open interest of what the position may become with `size` lots more on a side. */
-function checkExposure(state: State, pair: number, sell: number, size: number): number {
+/**
+ * Leverage, size and open interest of what the position may become with `size` lots more on a side. What `rests` is held to maxPositionSize
+ * as if the position of the other side were closed before it fills, as it may be: by reduce-only orders or deleveraging. So position and
+ * orders of a side never come to more, whatever is filled first.
+ */
+function checkExposure(state: State, pair: number, sell: number, size: number, rests: boolean): number {
   const position = noted(state, N.POSITION)
   const held = position < 0 ? 0 : get(state, position, POSITION.LOTS)
   const longSide = held + (position < 0 ? 0 : getF64(state, position, POSITION.BID_LOTS))
@@ -232,7 +236,9 @@ function checkExposure(state: State, pair: number, sell: number, size: number): 
   const exposure = after > other ? after : other
   notionalOf(state, pair, exposure > 0 ? exposure : 0, markOf(state, pair))
   if (leverage > maxLeverageAt(state, pair)) return REFUSALS.LEVERAGE_TOO_HIGH.number
-  if (after > get(state, terms, PERP_TERMS.MAX_POSITION_LOTS)) return REFUSALS.POSITION_LIMIT_EXCEEDED.number
+  const signed = sell === 0 ? held : -held
+  const largest = rests && signed < 0 ? after - signed : after
+  if (largest > get(state, terms, PERP_TERMS.MAX_POSITION_LOTS)) return REFUSALS.POSITION_LIMIT_EXCEEDED.number
   const perp = perpRow(state, pair)
   const cap = getF64(state, perp, PERP.OPEN_CAP)
   const opening = (after > 0 ? after : 0) - (before > 0 ? before : 0)

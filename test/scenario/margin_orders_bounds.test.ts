@@ -79,3 +79,36 @@ play(t, 'modes of the pair', {
     ['ann buys 1 at 100 reduce-only', 'refused WRONG_PERP_MODE'],
   ],
 })
+
+play(t, 'an order that rests is larger than maxPositionSize at no time, also when the position that it would turn is closed before', {
+  given: ['ann 1000000', 'bob 1000000', 'cat 1000000'],
+  most: 10,
+  when: [
+    ['bob buys 10 at 100 x10', 'SUBMITTED'],
+    ['ann sells 10 at 100 x10', 'FILLED'],
+    ['ann buys 20 at 95 x10', 'refused POSITION_LIMIT_EXCEEDED'],
+    ['ann buys 11 at 95 x10', 'refused POSITION_LIMIT_EXCEEDED'],
+    ['ann buys 10 at 95 x10', 'SUBMITTED'],
+    ['cat sells 10 at 100 x10', 'SUBMITTED'],
+    ['ann buys 10 at 100 x10 reduce-only', 'FILLED'],
+    ['bob sells 10 at 95 x10', 'FILLED'],
+    ['ann sells 1 at 105 x10', 'SUBMITTED'],
+    ['ann sells 10 at 105 x10', 'refused POSITION_LIMIT_EXCEEDED'],
+    ['bob buys 20 at 94 x10', 'refused POSITION_LIMIT_EXCEEDED'],
+  ],
+  positions: ['ann long 10 at 95 x10'],
+})
+
+play(t, 'what does not rest may turn the largest position', {
+  given: ['ann 1000000', 'bob 1000000', 'cat 1000000', 'dan 1000000'],
+  most: 10,
+  when: [
+    ['bob buys 10 at 100 x10', 'SUBMITTED'],
+    ['ann sells 10 at 100 x10', 'FILLED'],
+    ['cat sells 10 at 100 x10', 'SUBMITTED'],
+    ['dan sells 10 at 100 x10', 'SUBMITTED'],
+    ['ann buys 21 at 100 x10 ioc', 'refused POSITION_LIMIT_EXCEEDED'],
+    ['ann buys 20 at 100 x10 ioc', 'FILLED'],
+  ],
+  positions: ['ann long 10 at 100 x10'],
+})

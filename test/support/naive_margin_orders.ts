@@ -137,7 +137,8 @@ function admitOpening(
   const value = market?.value ?? valueOf(ex, pair, terms.limit, terms.lots)
   const before = place.position === null ? NO_EXPOSURE : exposureOf(ex, place.position, without)
   const after = withOrder(before, has(flags, Flag.SELL), lots, value)
-  const code = exposureRefusal(ex, pair, before, after, has(flags, Flag.SELL), leverage)
+  const rests = ![Flag.MARKET, Flag.IOC, Flag.FOK].some((flag) => has(flags, flag))
+  const code = exposureRefusal(ex, pair, before, after, has(flags, Flag.SELL), leverage, rests)
   if (code !== 0) return refused(code)
   const room = place.bucket === null ? bucketRoom(ex, account, place.margin) : null
   if (room !== null) return refused(CODE[room])
@@ -156,13 +157,17 @@ const withOrder = (before: Exposure, sell: boolean, lots: number, value: bigint)
   return { lots: before.lots, bids: add(before.bids, !sell), asks: add(before.asks, sell) }
 }
 
-function exposureRefusal(ex: Ex, pair: number, before: Exposure, after: Exposure, sell: boolean, leverage: number): number {
+/** What rests may fill after a position on the other side was closed by others, so that one does not count against it. */
+function exposureRefusal(
+  ex: Ex, pair: number, before: Exposure, after: Exposure, sell: boolean, leverage: number, rests: boolean,
+): number {
   const { minLeverage, maxPositionLots } = ex.genesis.pairs[pair]!.perp!
   const most = Math.max(mostLong(after), mostShort(after))
   if (leverage < minLeverage) return CODE.LEVERAGE_TOO_LOW
   if (leverage > tierOf(ex.margins.ladders[pair]!, notionalOf(ex, pair, most)).maxLeverage) return CODE.LEVERAGE_TOO_HIGH
   const side = sell ? mostShort : mostLong
-  if (side(after) > maxPositionLots) return CODE.POSITION_LIMIT_EXCEEDED
+  const closed = rests && (sell ? after.lots > 0 : after.lots < 0)
+  if (side(closed ? { ...after, lots: 0 } : after) > maxPositionLots) return CODE.POSITION_LIMIT_EXCEEDED
   const opening = side(after) - side(before)
   const { openCap } = perpOf(ex, pair)
   return openCap > 0 && opening > 0 && openLots(ex, pair) + opening > openCap ? CODE.OPEN_INTEREST_LIMIT : 0
