@@ -17,6 +17,7 @@ import {
 } from '../state/rows.ts'
 import { loadDouble, loadWord } from '../state/shared_words.ts'
 import type { State } from '../state/state.ts'
+import { rateSoFar } from '../margin/funding_rate.ts'
 import { consistently } from './consistent.ts'
 
 export {
@@ -139,6 +140,14 @@ export function readPerp(state: State, pair: number): PerpView {
     openLots: loadDouble(state, row, PERP.OPEN_LOTS),
   }
 }
+
+/**
+ * The rate that the running funding interval of `pair` would have if it ended now, 10^-8 of the notional; 0 before its first sample;
+ * `null`: unreadable. A sum and a count that do not belong together would be a rate of nothing, so both are of one state: the count is
+ * their version, as it changes with each sample and with the interval.
+ */
+export const readPredictedRate = (state: State, gate: Int32Array, pair: number): number | null =>
+  consistently(gate, state.i32, wordOf(perpRow(state, pair), PERP.SAMPLES), () => rateSoFar(state, pair))
 
 /** The margin accounts of `account`, the parent first, which is there before it was used; `null` when they are unreadable. */
 export const readMarginAccounts = (state: State, gate: Int32Array, account: number): MarginAccountView[] | null =>

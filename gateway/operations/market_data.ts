@@ -14,7 +14,7 @@ import {
 } from '../../core/history/answer/queries.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import { readPerp } from '../../core/view/margin.ts'
+import { readPerp, readPredictedRate } from '../../core/view/margin.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
@@ -93,6 +93,11 @@ export const Metadata = Type.Object({
   fundingRate: Type.Optional(field(Decimal, 'Of perpetuals: rate of the funding interval that ended last, a fraction; absent before it.')),
   nextFundingTime: Type.Optional(field(Timestamp, 'Of perpetuals: when funding is paid next.')),
   openInterest: Type.Optional(field(Decimal, 'Of perpetuals: quantity of all long positions, which is that of all short ones.')),
+  predictedFundingRate: Type.Optional(field(
+    Decimal,
+    'Of perpetuals: rate that the running interval would have if it ended now, from its samples so far, one a minute; "0" before the '
+      + 'first. What is paid may differ. Absent before the first index price.',
+  )),
 })
 export type Metadata = Static<typeof Metadata>
 
@@ -225,11 +230,13 @@ export function metadataRecord(gateway: Gateway, pair: Pair, stats: MarketStats 
 /** Prices, funding and open interest of a perpetual; what is not known is absent. */
 function marksOf(gateway: Gateway, pair: Pair): Partial<Metadata> {
   const { mark, index, lastRate, lastFundingAt, nextFundingAt, openLots } = readPerp(gateway.state, pair.index)
+  const predicted = readPredictedRate(gateway.state, gateway.gate, pair.index)
   return {
     ...(mark > 0 ? { markPrice: priceText(pair, mark), openInterest: volumeText(pair, BigInt(openLots)) } : {}),
     ...(index > 0 ? { indexPrice: priceText(pair, index) } : {}),
     ...(lastFundingAt > 0 ? { fundingRate: rateText(lastRate) } : {}),
     ...(nextFundingAt > 0 ? { nextFundingTime: rfc3339(nextFundingAt) } : {}),
+    ...(nextFundingAt > 0 && predicted !== null ? { predictedFundingRate: rateText(predicted) } : {}),
   }
 }
 

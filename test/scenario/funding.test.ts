@@ -8,6 +8,7 @@ import { PerpSetting } from '../../core/layout/margin.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { PERP } from '../../core/state/margin_rows.ts'
+import { readPredictedRate } from '../../core/view/margin.ts'
 import { HOUR_0, PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
 
 const MINUTE = 60_000
@@ -53,9 +54,12 @@ t.test('a premium of 10 ticks, 0.1 %, for an hour: an eighth of it', async (t) =
 
 t.test('the prediction goes with the samples', async (t) => {
   const stage = sampled([10])
+  const predicted = (): number | null => readPredictedRate(stage.state, new Int32Array(16), PERP_PAIR)
+  t.equal(predicted(), 12_500)
   t.match(stepAt(stage, 2 * MINUTE), [{ event: 'MARK', predictedRate: 12_500 }, {}])
   stage.book(9969, 9971)
   t.match(stepAt(stage, 3 * MINUTE), [{ event: 'MARK', predictedRate: -4_166 }, {}], '(10 + 10 - 30) / 3, an eighth, cut towards 0')
+  t.equal(predicted(), -4_166, 'what anybody may read')
 })
 
 t.test('shorts pay for a discount, and the cumulative funding goes down', async (t) => {

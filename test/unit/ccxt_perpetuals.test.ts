@@ -27,8 +27,10 @@ const MOVEMENTS = [['p3', 'DEBIT', 9], ['p1', 'DEBIT', 7], ['p2', 'CREDIT', 5], 
     ({ id: `m${minute}`, referenceId, entryType, amount: '1.5', symbol: 'USDC', token: '0x', createdAt: timeOf(Number(minute)) }),
 )
 
-/** A client that answers this, in pages of `rows`; what was called is kept. */
-function venueOf(rows = 2): { venue: Ringbook; called: [string, Record<string, unknown>][] } {
+const RATES = [8, 4].map((minute) => ({ fundingRate: `0.00${minute}`, fundingTime: timeOf(minute) }))
+
+/** A client that answers this, in pages of `rows`, of a perpetual that pays funding every so many seconds; what was called is kept. */
+function venueOf(rows = 2, seconds = 28_800): { venue: Ringbook; called: [string, Record<string, unknown>][] } {
   const called: [string, Record<string, unknown>][] = []
   const page = (name: string, all: readonly object[], token: unknown): object => {
     const from = Number(token)
@@ -41,6 +43,10 @@ function venueOf(rows = 2): { venue: Ringbook; called: [string, Record<string, u
     GetPosition: ({ positionId }) => POSITIONS.find((each) => each.positionId === positionId)!,
     GetPositionRisk: ({ positionId }) =>
       ({ ...POSITIONS.find((each) => each.positionId === positionId)!, equity: '2.5', marginRatio: '0.01' }),
+    GetMarketMetadata: () =>
+      ({ symbol: 'BTC/USDC-PERP', markPrice: '110', indexPrice: '109', nextFundingTime: timeOf(9), predictedFundingRate: '-0.0025' }),
+    ListFundingRates: ({ pageSize }) => ({ fundingRates: RATES.slice(0, Number(pageSize)) }),
+    GetPerpConfig: () => ({ symbol: 'BTC/USDC-PERP', fundingIntervalSeconds: seconds }),
     ListMovements: ({ startTime = 0, pageToken }) =>
       page('movements', MOVEMENTS.filter(({ createdAt }) => Date.parse(createdAt) >= Number(startTime)), pageToken),
     ClosePosition: ({ quantity = '0.02' }) => ({
@@ -68,6 +74,21 @@ t.test('funding has its sign, its market and its order', async (t) => {
   t.same((await venue.fetchFundingHistory(SWAP, Date.parse(timeOf(2)), 1)).map(({ id }) => id), ['m5'], 'the oldest from a time on')
   t.same((await venue.fetchFundingHistory('ETH/USDC:USDC', 0)).map(({ id }) => id), ['m3', 'm9'])
   await t.rejects(venue.fetchFundingHistory('BTC/USDC'), BadSymbol)
+})
+
+t.test('the rate of the running interval and the one that was paid last', async (t) => {
+  const rate = await venueOf().venue.fetchFundingRate(SWAP)
+  const [fundingDatetime, previousFundingDatetime] = [timeOf(9), timeOf(8)]
+  t.match(rate, {
+    symbol: SWAP, markPrice: 110, indexPrice: 109, interval: '8h',
+    fundingRate: -0.0025, fundingDatetime, fundingTimestamp: Date.parse(fundingDatetime),
+    previousFundingRate: 0.008, previousFundingDatetime, previousFundingTimestamp: Date.parse(previousFundingDatetime),
+  })
+  t.same([rate.nextFundingRate, rate.nextFundingTimestamp, rate.nextFundingDatetime], [undefined, undefined, undefined], 'nobody knows')
+  for (const [seconds, interval] of [[3600, '1h'], [60, '1m'], [5400, '90m'], [61, '61s']] as const) {
+    t.equal((await venueOf(2, seconds).venue.fetchFundingRate(SWAP)).interval, interval)
+  }
+  await t.rejects(venueOf().venue.fetchFundingRate('BTC/USDC'), BadSymbol)
 })
 
 t.test('one of several positions has to be named', async (t) => {

@@ -4,6 +4,8 @@
  */
 import t from 'tap'
 import type { OpenInterest } from '../../core/history/answer/queries.ts'
+import { PERP } from '../../core/state/margin_rows.ts'
+import { perpRow, set, setI64 } from '../../core/state/rows.ts'
 import { marginStage } from '../support/margin_stage.ts'
 
 t.setTimeout(60_000)
@@ -25,14 +27,25 @@ const read = async (path: string): Promise<Record<string, unknown>> =>
 t.test('metadata', async (t) => {
   const before = await read(`pairs/${stage.btc.id}/metadata`)
   t.match(before, { symbol: 'BTC/USDC-PERP', markPrice: '60000', indexPrice: '60000', openInterest: '0', lastPrice: null })
+  t.equal(before['predictedFundingRate'], '0', 'no sample yet')
   t.notOk('fundingRate' in before, 'nothing was paid yet')
   const [long, short] = [await stage.user(), await stage.user()]
   await short.order('SELL', '0.1', '60000')
   await long.order('BUY', '0.1', '60000')
   t.match(await read(`pairs/${stage.btc.id}/metadata`), { openInterest: '0.1', markPrice: '60000' })
+  // A premium far beyond the cap, so that a sample that is taken meanwhile changes nothing.
+  const { state } = stage.harness
+  const perp = perpRow(state, stage.btc.index)
+  setI64(state, perp, PERP.PREMIUM_SUM, -10_000_000_000n)
+  set(state, perp, PERP.SAMPLES, 1)
+  t.match(await read(`pairs/${stage.btc.id}/metadata`), { predictedFundingRate: '-0.01' }, 'shorts would pay')
+  setI64(state, perp, PERP.PREMIUM_SUM, 0n)
+  set(state, perp, PERP.SAMPLES, 0)
   const spot = stage.harness.genesis.pairs.find(({ perp }) => perp === null)!
   const plain = await read(`pairs/${spot.id}/metadata`)
-  for (const field of ['markPrice', 'indexPrice', 'fundingRate', 'nextFundingTime', 'openInterest']) t.notOk(field in plain, field)
+  for (const field of ['markPrice', 'indexPrice', 'fundingRate', 'nextFundingTime', 'openInterest', 'predictedFundingRate']) {
+    t.notOk(field in plain, field)
+  }
 })
 
 t.test('screener', async (t) => {

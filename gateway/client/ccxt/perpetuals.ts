@@ -69,17 +69,20 @@ export interface FundingRate extends Moment {
   readonly indexPrice: Num
   readonly interestRate: undefined
   readonly estimatedSettlePrice: undefined
-  /** Rate that was paid last, and when; the service does not tell the next one beforehand. */
+  /** Rate of the running interval by its samples so far, and when it is paid; it moves until then. */
   readonly fundingRate: Num
   readonly fundingTimestamp: Num
   readonly fundingDatetime: string | undefined
+  /** Of the interval behind it nothing is known yet. */
   readonly nextFundingRate: undefined
-  readonly nextFundingTimestamp: Num
-  readonly nextFundingDatetime: string | undefined
-  readonly previousFundingRate: undefined
-  readonly previousFundingTimestamp: undefined
-  readonly previousFundingDatetime: undefined
-  readonly interval: undefined
+  readonly nextFundingTimestamp: undefined
+  readonly nextFundingDatetime: undefined
+  /** Rate that was paid last, and when. */
+  readonly previousFundingRate: Num
+  readonly previousFundingTimestamp: Num
+  readonly previousFundingDatetime: string | undefined
+  /** Length of an interval, such as `8h`. */
+  readonly interval: string
   readonly info: unknown
 }
 
@@ -102,6 +105,11 @@ export interface FundingPayment extends Moment {
 const numberOf = (text: string | undefined): Num => (text === undefined ? undefined : Number(text))
 const momentOf = (time: string | undefined): Moment =>
   time === undefined ? { timestamp: undefined, datetime: undefined } : { timestamp: Date.parse(time), datetime: time }
+/** A span of time as ccxt writes it: in hours, minutes or seconds, the largest that it is a whole number of. */
+function spanOf(seconds: number): string {
+  if (seconds % 3600 === 0) return `${seconds / 3600}h`
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`
+}
 const partOf = (part: number, whole: number): Num => (whole === 0 ? undefined : part / whole)
 
 export function positionOf(row: PositionRow, symbol: string, risk?: RiskRow): Position {
@@ -183,19 +191,22 @@ export abstract class PerpetualVerbs {
     })
   }
 
+  /** The running interval of a perpetual; its rate is an estimate until it is paid. */
   fetchFundingRate(symbol: string): Promise<FundingRate> {
     return this.onMarket(symbol, async (market) => {
       const { id: tradingPairId } = swap(market)
-      const [info, { fundingRates: [last] }] = await Promise.all([
+      const [info, { fundingRates: [last] }, { fundingIntervalSeconds }] = await Promise.all([
         this.client.GetMarketMetadata({ tradingPairId }), this.client.ListFundingRates({ tradingPairId, pageToken: '', pageSize: 1 }),
+        this.client.GetPerpConfig({ tradingPairId }),
       ])
       const [paid, next] = [momentOf(last?.fundingTime), momentOf(info.nextFundingTime)]
       return {
         symbol: market.symbol, ...momentOf(undefined), markPrice: numberOf(info.markPrice), indexPrice: numberOf(info.indexPrice),
         interestRate: undefined, estimatedSettlePrice: undefined,
-        fundingRate: numberOf(last?.fundingRate), fundingTimestamp: paid.timestamp, fundingDatetime: paid.datetime,
-        nextFundingRate: undefined, nextFundingTimestamp: next.timestamp, nextFundingDatetime: next.datetime,
-        previousFundingRate: undefined, previousFundingTimestamp: undefined, previousFundingDatetime: undefined, interval: undefined, info,
+        fundingRate: numberOf(info.predictedFundingRate), fundingTimestamp: next.timestamp, fundingDatetime: next.datetime,
+        nextFundingRate: undefined, nextFundingTimestamp: undefined, nextFundingDatetime: undefined,
+        previousFundingRate: numberOf(last?.fundingRate), previousFundingTimestamp: paid.timestamp, previousFundingDatetime: paid.datetime,
+        interval: spanOf(Number(fundingIntervalSeconds)), info,
       }
     })
   }

@@ -88,7 +88,11 @@ class Answers:
         return {"fundingRates": RATES[:fields["pageSize"]], "nextPageToken": ""}
 
     def GetMarketMetadata(self, fields: Dict[str, Any]) -> Any:
-        return {"symbol": "BTC/USDC-PERP", "markPrice": "110", "indexPrice": "109", "nextFundingTime": time_of(9)}
+        return {"symbol": "BTC/USDC-PERP", "markPrice": "110", "indexPrice": "109", "nextFundingTime": time_of(9),
+                "predictedFundingRate": "-0.0025"}
+
+    def GetPerpConfig(self, fields: Dict[str, Any]) -> Any:
+        return {"symbol": "BTC/USDC-PERP", "fundingIntervalSeconds": 28800}
 
     def CreateOrder(self, fields: Dict[str, Any]) -> Any:
         result = {"totalFilled": "0", "remainingQuantity": "0.02", "status": "SUBMITTED"}
@@ -191,8 +195,15 @@ class Perpetuals(unittest.TestCase):
         since = milliseconds_of(2)
         self.assertEqual(self.ids(lambda exchange: exchange.fetch_funding_history(SWAP, since, 1)), ["m5"])
         rate, _ = both(lambda exchange: exchange.fetch_funding_rate(SWAP))
-        names = ("fundingRate", "fundingTimestamp", "nextFundingTimestamp", "markPrice", "indexPrice")
-        self.assertEqual([rate[name] for name in names], [0.008, milliseconds_of(8), milliseconds_of(9), 110.0, 109.0])
+        names = ("fundingRate", "fundingTimestamp", "fundingDatetime", "interval", "markPrice", "indexPrice")
+        self.assertEqual(
+            [rate[name] for name in names], [-0.0025, milliseconds_of(9), time_of(9), "8h", 110.0, 109.0],
+            "of the running interval",
+        )
+        names = ("previousFundingRate", "previousFundingTimestamp", "previousFundingDatetime")
+        self.assertEqual([rate[name] for name in names], [0.008, milliseconds_of(8), time_of(8)], "paid last")
+        names = ("nextFundingRate", "nextFundingTimestamp", "nextFundingDatetime")
+        self.assertEqual([rate[name] for name in names], [None] * 3, "nobody knows")
         rates, _ = both(lambda exchange: exchange.fetch_funding_rate_history(SWAP))
         self.assertEqual([each["fundingRate"] for each in rates], [0.004, 0.008], "oldest first")
 

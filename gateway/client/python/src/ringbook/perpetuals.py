@@ -39,16 +39,24 @@ def position_of(row: Mapping[str, Any], symbol: str, risk: Optional[Mapping[str,
     }
 
 
-def _funding_rate_of(metadata: Mapping[str, Any], last: Mapping[str, Any], symbol: str) -> Shape:
-    """The rate that was paid last, and when: the service does not tell the next one beforehand."""
+def _span_of(seconds: int) -> str:
+    """A span of time as ccxt writes it: in hours, minutes or seconds, the largest that it is a whole number of."""
+    if seconds % 3600 == 0:
+        return f"{seconds // 3600}h"
+    return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
+
+
+def _funding_rate_of(metadata: Mapping[str, Any], last: Mapping[str, Any], seconds: int, symbol: str) -> Shape:
+    """The rate of the running interval by its samples so far and when it is paid, and the rate that was paid last."""
     paid, following = moment_of(last.get("fundingTime")), moment_of(metadata.get("nextFundingTime"))
     return {
         "symbol": symbol, **moment_of(None), "markPrice": number_of(metadata.get("markPrice")),
         "indexPrice": number_of(metadata.get("indexPrice")), "interestRate": None, "estimatedSettlePrice": None,
-        "fundingRate": number_of(last.get("fundingRate")), "fundingTimestamp": paid["timestamp"],
-        "fundingDatetime": paid["datetime"], "nextFundingRate": None, "nextFundingTimestamp": following["timestamp"],
-        "nextFundingDatetime": following["datetime"], "previousFundingRate": None, "previousFundingTimestamp": None,
-        "previousFundingDatetime": None, "interval": None, "info": dict(metadata),
+        "fundingRate": number_of(metadata.get("predictedFundingRate")), "fundingTimestamp": following["timestamp"],
+        "fundingDatetime": following["datetime"], "nextFundingRate": None, "nextFundingTimestamp": None,
+        "nextFundingDatetime": None, "previousFundingRate": number_of(last.get("fundingRate")),
+        "previousFundingTimestamp": paid["timestamp"], "previousFundingDatetime": paid["datetime"],
+        "interval": _span_of(seconds), "info": dict(metadata),
     }
 
 
@@ -111,7 +119,9 @@ class PerpetualVerbs(Verbs):
         pair = {"tradingPairId": self._swap(symbol)}
         metadata = yield "GetMarketMetadata", pair
         listed = yield "ListFundingRates", {**pair, "pageToken": "", "pageSize": 1}
-        return _funding_rate_of(metadata, (listed["fundingRates"] or [{}])[0], symbol)
+        config = yield "GetPerpConfig", pair
+        last = (listed["fundingRates"] or [{}])[0]
+        return _funding_rate_of(metadata, last, int(config["fundingIntervalSeconds"]), symbol)
 
     def fetch_funding_rate_history(self, symbol: str, since: Optional[int], limit: Optional[int]) -> Verb:
         rates = Listing("ListFundingRates", "fundingRates", "fundingTime", {"tradingPairId": self._swap(symbol)})

@@ -772,6 +772,9 @@ class GetMarketMetadataResponse(_GetMarketMetadataResponse, total=False):
     """Of perpetuals: when funding is paid next."""
     openInterest: str
     """Of perpetuals: quantity of all long positions, which is that of all short ones."""
+    predictedFundingRate: str
+    """Of perpetuals: rate that the running interval would have if it ended now, from its samples so far, one a
+    minute; '0' before the first. What is paid may differ. Absent before the first index price."""
 
 
 class _GetOrderbookResponse(TypedDict):
@@ -1528,6 +1531,9 @@ class MarketStatsSnapshotDataMarketsItem(_MarketStatsSnapshotDataMarketsItem, to
     """Of perpetuals: when funding is paid next."""
     openInterest: str
     """Of perpetuals: quantity of all long positions, which is that of all short ones."""
+    predictedFundingRate: str
+    """Of perpetuals: rate that the running interval would have if it ended now, from its samples so far, one a
+    minute; '0' before the first. What is paid may differ. Absent before the first index price."""
 
 
 class MarketStatsUpdate(TypedDict):
@@ -1575,6 +1581,9 @@ class MarketStatsUpdateData(_MarketStatsUpdateData, total=False):
     """Of perpetuals: when funding is paid next."""
     openInterest: str
     """Of perpetuals: quantity of all long positions, which is that of all short ones."""
+    predictedFundingRate: str
+    """Of perpetuals: rate that the running interval would have if it ended now, from its samples so far, one a
+    minute; '0' before the first. What is paid may differ. Absent before the first index price."""
 
 
 class _MatchResult(TypedDict):
