@@ -14,16 +14,21 @@
  * A row is there while it has lots or resting orders ({@link giveUpPosition}). Its identity is (OPENED_SEQUENCE, row): turning a position
  * closes one and opens another. Within one command a position is changed in one direction only, so it is opened once at most.
  *
+ * **Versions of balances.** Funding, liquidation and auto-deleveraging move no balance, but the owner is told of them with the row of his
+ * collateral asset, and listeners ignore a row whose version is not higher than the last one (specification, Events, rule 5). So each of
+ * them gives that row a new version ({@link touchCollateral}): of funding when it is settled, never for all positions at once.
+ *
  * **Widest products.** COST below 2^60: COST / |s| × k below that, COST % |s| × k below 2^62. Funding: figures.ts.
  */
+import { PositionReason } from '../layout/margin_events.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { emitFundingPayment, emitPosition } from '../events/margin.ts'
 import { R } from '../state/balances.ts'
 import { ACCOUNT, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
 import { MARGIN_TOTAL, MarginMode, PERP, POSITION, POSITION_WORDS, RISK_BUCKET } from '../state/margin_rows.ts'
 import {
-  add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, load, lose, marginTotalRow, now, perpRow, positionAt,
-  positionRow, scalar, sequence, set, setF64, setI64, setScalar, termsRow, totalRow, wordOf,
+  add, addF64, addScalar, balanceRow, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, load, lose, marginTotalRow, now, perpRow,
+  positionAt, positionRow, scalar, sequence, set, setF64, setI64, setScalar, termsRow, totalRow, touchBalance, wordOf,
 } from '../state/rows.ts'
 import { countForFamily, familyMayTake, familyRow } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
@@ -108,6 +113,15 @@ function touchPosition(state: State, row: number, bucket: number): void {
   touchBucket(state, bucket)
 }
 
+/** What the owner of the position at `row` is told of with his balance happened: a new version of it. */
+function touchCollateral(state: State, row: number): void {
+  touchBalance(state, balanceRow(state, get(state, row, POSITION.ACCOUNT), state.collateralAsset))
+}
+
+/** Whether listeners to balances are told of a change for `reason`. */
+const isToldOfBalance = (reason: number): boolean =>
+  reason === PositionReason.LIQUIDATION || reason === PositionReason.TAKE_OVER || reason === PositionReason.DELEVERAGE
+
 /** Settles the funding of a position that has some to settle; FUNDING_PAYMENT says how much. Register FUNDING = what it got. */
 export function settleFunding(state: State, row: number): void {
   const perp = perpRow(state, get(state, row, POSITION.PAIR))
@@ -123,6 +137,7 @@ export function settleFunding(state: State, row: number): void {
     gain(state, bucket, RISK_BUCKET.LIFETIME, R.FUNDING)
     lose(state, marginTotalRow(state, state.collateralAsset), MARGIN_TOTAL.FUNDING_POOL, R.FUNDING)
     touchPosition(state, row, bucket)
+    touchCollateral(state, row)
     emitFundingPayment(state, row)
   }
   setI64(state, row, POSITION.FUNDED_TO, getI64(state, perp, PERP.CUMULATIVE))
@@ -230,6 +245,7 @@ function payFee(state: State, row: number): void {
 /** Tells of a change, and closes a position without lots: it has its id once more in what is told, and none from then on. */
 function finish(state: State, row: number, reason: number): void {
   touchPosition(state, row, bucketOf(state, row))
+  if (isToldOfBalance(reason)) touchCollateral(state, row)
   emitPosition(state, row, reason)
   if (get(state, row, POSITION.LOTS) !== 0) return
   setF64(state, row, POSITION.OPENED_SEQUENCE, 0)

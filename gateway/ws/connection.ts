@@ -248,7 +248,10 @@ export class Connection implements Subscriber, OrderConnection {
     const terms = channel.read(params)
     if (typeof terms === 'string') return refuse('INVALID_SUBSCRIPTION', terms)
     const key = `${name} ${JSON.stringify(terms)}`
-    if (type === 'subscribe') return this.#subscribe(key, { channel, params: terms }, id)
+    if (type === 'subscribe') {
+      const refusal = channel.refusal?.(this, terms) ?? null
+      return refusal === null ? this.#subscribe(key, { channel, params: terms }, id) : refuse('INVALID_SUBSCRIPTION', refusal)
+    }
     if (!this.#subscriptions.has(key)) return refuse('INVALID_SUBSCRIPTION', 'There is no such subscription')
     this.#unsubscribe(key)
     this.push(subscriptionFrame('unsubscribed', id, name, terms))
@@ -297,7 +300,14 @@ export class Connection implements Subscriber, OrderConnection {
   #sendOwed(): void {
     this.#context.fanOut.betweenCommands(() => {
       this.#retry = null
-      for (const owed of this.#owed) if (owed.channel.subscribe(this, owed.params)) this.#owed.delete(owed)
+      for (const [key, owed] of this.#subscriptions) {
+        if (!this.#owed.has(owed)) continue
+        const { channel, params } = owed
+        // What could not be told when it was asked for.
+        const refusal = channel.refusal?.(this, params) ?? null
+        if (refusal !== null) this.#end(key, 'INVALID_SUBSCRIPTION', refusal)
+        else if (channel.subscribe(this, params)) this.#owed.delete(owed)
+      }
       if (this.#owed.size > 0) this.#retry = setTimeout(() => this.#sendOwed(), RETRY_MS)
     })
   }
@@ -307,13 +317,19 @@ export class Connection implements Subscriber, OrderConnection {
     this.#burst = null
     this.#context.fanOut.betweenCommands(() => {
       const most = this.#context.gateway.config.wsSubscriptions
-      for (const [key, { channel, params }] of [...this.#subscriptions].slice(most).reverse()) {
-        const { name } = channel.declaration
-        this.#unsubscribe(key)
-        this.push(errorFrame('SUBSCRIPTION_LIMIT', `More than ${most} subscriptions for too long`, undefined, name))
-        this.push(subscriptionFrame('unsubscribed', undefined, name, params))
+      for (const key of [...this.#subscriptions.keys()].slice(most).reverse()) {
+        this.#end(key, 'SUBSCRIPTION_LIMIT', `More than ${most} subscriptions for too long`)
       }
     })
+  }
+
+  /** Ends a subscription, and says why. */
+  #end(key: string, code: ErrorCode, message: string): void {
+    const { channel, params } = this.#subscriptions.get(key)!
+    const { name } = channel.declaration
+    this.#unsubscribe(key)
+    this.push(errorFrame(code, message, undefined, name))
+    this.push(subscriptionFrame('unsubscribed', undefined, name, params))
   }
 
   #unsubscribe(key: string): void {

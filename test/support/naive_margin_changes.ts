@@ -155,6 +155,7 @@ export function settleFunding(ex: Ex, position: Position): void {
   position.bucket.realized += amount
   ex.margins.fundingPool -= amount
   touchPosition(ex, position)
+  ex.touch(position.bucket.margin.account, collateralOf(ex))
   ex.events.push({
     layout: FUNDING_PAYMENT,
     values: {
@@ -177,6 +178,9 @@ export function changeLots(ex: Ex, position: Position, lots: number, price: numb
   change(ex, position, held + lots, price, reason, fee - first)
 }
 
+/** What moves no balance, but is told with one, and so raises its version. */
+const TOLD_WITH_BALANCE: readonly number[] = [PositionReason.LIQUIDATION, PositionReason.TAKE_OVER, PositionReason.DELEVERAGE]
+
 /** Opening, enlarging, or closing: not two of them. */
 function change(ex: Ex, position: Position, lots: number, price: number, reason: number, fee: bigint): void {
   const { bucket, pair } = position
@@ -196,6 +200,7 @@ function change(ex: Ex, position: Position, lots: number, price: number, reason:
   bucket.realized -= fee
   ex.fees[collateralOf(ex)] = ex.fees[collateralOf(ex)]! + fee
   touchPosition(ex, position)
+  if (TOLD_WITH_BALANCE.includes(reason)) ex.touch(bucket.margin.account, collateralOf(ex))
   tellPosition(ex, position, reason, profit)
   if (position.lots === 0) position.openedSequence = 0
 }

@@ -1,6 +1,6 @@
 /**
  * Promise: what goes wrong with a message of one connection ends that connection, is logged, and leaves the others alone; a snapshot of
- * many frames draws as many messages.
+ * many frames draws as many messages; a subscription that its channel refuses is none, whenever that can be told.
  */
 import Type from 'typebox'
 import t from 'tap'
@@ -17,8 +17,11 @@ import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
 import { SignatureShares } from '../../gateway/stream/signature_shares.ts'
 
-/** Connections, and a channel that fails for whoever subscribes with `fail` and gives snapshots of `frames` frames. */
-function stage() {
+/**
+ * Connections, and a channel that fails for whoever subscribes with `fail` and gives snapshots of `frames` frames. It refuses those who
+ * name something `missing`, as soon as the state can be read.
+ */
+function stage(readable = { now: true }) {
   const log: string[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const gateway = {
@@ -27,7 +30,9 @@ function stage() {
   const channel: Channel = {
     declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },
     read: (params) => params,
+    refusal: (_, { missing }) => (readable.now && missing === true ? 'not found' : null),
     subscribe: (subscriber, { fail, frames = 0 }) => {
+      if (!readable.now) return false
       if (fail === true) throw new Error('a fault')
       for (let i = 0; i < (frames as number); i++) subscriber.push(Buffer.from('part'))
       return true
@@ -89,4 +94,34 @@ t.test('a snapshot of many frames draws as many messages, and never more than a 
   t.ok(log.includes('large: 1008 MESSAGE_RATE_LIMIT'), 'a thousand are more than the burst')
   t.ok(parts() < 5000 + 1020)
   small.release()
+})
+
+t.test('what a channel refuses', async (t) => {
+  const readable = { now: true }
+  const { log, connect, send } = stage(readable)
+  const mine = connect('mine')
+  const told = (): string[] => log.splice(0).filter((line) => line.startsWith('mine: ')).map((line) => {
+    const { type, code, message } = JSON.parse(line.slice('mine: '.length)) as Record<string, string>
+    return [type, code, message].join(' ').trim()
+  })
+  const missing = { type: 'subscribe', channel: 'log', id: 1, params: { missing: true } }
+  send(mine, missing)
+  mine.flush()
+  t.match(told().at(-1), 'error INVALID_SUBSCRIPTION not found')
+  t.equal(mine.subscriptions, 0)
+  send(mine, { ...missing, type: 'unsubscribe' })
+  mine.flush()
+  t.same(told(), ['error INVALID_SUBSCRIPTION There is no such subscription'])
+
+  readable.now = false
+  send(mine, missing)
+  send(mine, { type: 'subscribe', channel: 'log', params: {} })
+  t.equal(mine.subscriptions, 2, 'nothing can be told yet')
+  mine.flush()
+  t.same(told().map((line) => line.split(' ')[0]), ['subscribed', 'error', 'subscribed', 'error'])
+  readable.now = true
+  while (log.length < 3) await new Promise((resolve) => setImmediate(resolve, mine.flush()))
+  t.same(told(), ['error INVALID_SUBSCRIPTION not found', 'unsubscribed'])
+  t.equal(mine.subscriptions, 1, 'the other one stands')
+  mine.release()
 })

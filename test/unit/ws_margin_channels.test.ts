@@ -1,11 +1,11 @@
 /**
  * Promise: who listens to positions, margin accounts, liquidations and balances hears what the engine did with them: positions with
- * versions that only changes raise, to their end; health with a sequence, of marks at most once a second and only where somebody listens;
- * liquidations to their recovery; and no balance that a perpetual did not move.
+ * versions that only changes raise, to their end; health with a sequence, of marks at most once a second and only where somebody listens,
+ * and of nobody else's margin account; liquidations to their recovery; and no balance that a trade of a perpetual did not move.
  */
 import t from 'tap'
 import { CommandType } from '../../core/layout/command.ts'
-import { marginAccountId } from '../../core/layout/ids.ts'
+import { marginAccountId, parentMarginId } from '../../core/layout/ids.ts'
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { BucketState, RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { bucketAt, getF64, set } from '../../core/state/rows.ts'
@@ -114,8 +114,14 @@ t.test('health of margin accounts', async (t) => {
   t.match(snapshot, { type: 'snapshot', data: { accounts: [{ accountState: 'Normal', equity: '1000', freeCollateral: '1000' }] } })
   t.notOk('sequence' in snapshot!, 'rows of a snapshot have no sequence')
   const parent = (snapshot!.data as { accounts: { marginAccountId: string }[] }).accounts[0]!.marginAccountId
-  const other = stage.listen(account, { marginAccountId: marginAccountId(3, 900) })
-  t.match(other.frames, [{ data: { accounts: [] } }], 'one that is missing')
+  const refusal = (marginAccountId: string | undefined, of = account): string | null | undefined =>
+    stage.channel.refusal?.({ account: of, push: () => t.fail('nothing is told') }, { marginAccountId })
+  const missing = 'Margin account not found'
+  t.equal(refusal(marginAccountId(3, 900)), missing)
+  t.equal(refusal(parent, stage.accountOf('bob')), missing, 'that of another')
+  t.equal(refusal(parentMarginId(1, account)), missing, 'of who had the row before')
+  t.equal(refusal(parent), null)
+  t.equal(refusal(undefined), null, 'all of them')
   t.equal(typeof stage.channel.read({ marginAccountId: 'nothing' }), 'string', 'no name of a margin account')
   const one = stage.listen(account, { marginAccountId: parent })
   scene.step('bob sells 5 at 100 x10')
@@ -123,7 +129,6 @@ t.test('health of margin accounts', async (t) => {
   for (const { frames } of [ann, one]) {
     t.match(frames.at(-1), { type: 'account_update', sequence: Number, data: { marginAccountId: parent, totalPositionNotional: '500' } })
   }
-  t.equal(other.frames.length, 1)
 
   const { length } = ann.frames
   for (let mark = 101; mark < 120; mark++) scene.mark(mark)

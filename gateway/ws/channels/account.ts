@@ -4,8 +4,8 @@
  *
  * What the account itself did is told at the end of the turn; what marks do to its positions at most once in {@link MARK_MS} for each
  * margin account. A record that reads the same is not told again. Figures are worked out for accounts that somebody listens to, and for no
- * other: events meet a map by account, and a mark the pairs that those accounts hold. Somebody else's margin account and a missing one are
- * the same: there is nothing of them.
+ * other: events meet a map by account, and a mark the pairs that those accounts hold. A subscription to a margin account that is somebody
+ * else's is refused as one to a missing one.
  */
 import Type from 'typebox'
 import { CLOCK } from '../../../core/state/columns.ts'
@@ -17,7 +17,7 @@ import type { Views } from '../../../core/layout/table.ts'
 import { readMarginAccounts } from '../../../core/view/margin.ts'
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
-import { accountRecord, collateralOf, MarginAccountRecord } from '../../operations/margin_summary.ts'
+import { accountRecord, collateralOf, findMarginAccount, MarginAccountRecord } from '../../operations/margin_summary.ts'
 import { Uuid } from '../../operations/operation.ts'
 import { field } from '../../operations/schema.ts'
 import { Refused } from '../../refused.ts'
@@ -91,6 +91,11 @@ function createAccount(gateway: Gateway): Channel {
   return {
     declaration: ACCOUNT,
     read,
+    refusal: ({ account }, { marginAccountId }: Params) => {
+      if (marginAccountId === undefined) return null
+      const found = findMarginAccount(gateway, account, marginAccountId as string)
+      return found instanceof Refused && found.code === 'NOT_FOUND' ? found.message : null
+    },
     subscribe: (subscriber, params) => subscribe(gateway, accounts, subscriber, params),
     unsubscribe: (subscriber, { marginAccountId }: Params) => {
       const listened = accounts.get(subscriber.account)

@@ -7,7 +7,9 @@
  * row. `reason` is the first cause, `reasons` has all.
  *
  * Collateral that a deposit or withdrawal of a margin account moves is a transfer. Funding, liquidation and auto-deleveraging move what a
- * margin account has, not the wallet: they are told with the row of the collateral as it is, whose version did not change.
+ * margin account has, not the wallet: they are told with the row of the collateral asset as it is. The engine gives that row a new version
+ * with each of them (core/margin/positions.ts), so who ignores what is not newer hears of them too. What a margin account itself has is
+ * told by `account`, without a version (specification, Balance row).
  *
  * What an order does on its master's balance is told to the master. A listener costs nothing to others: events meet a map by account.
  */
@@ -45,7 +47,8 @@ export const BALANCES = channel({
       sequenced: false,
     },
     balance_update: {
-      about: 'One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored.',
+      about: 'One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored. Funding, liquidation and '
+        + 'auto-deleveraging give a new version too, although they change a margin account and no amount of the row.',
       data: Type.Object({
         ...Balance.properties,
         reasons: field(Type.Array(Type.Enum(REASONS)), 'Everything that changed the balance since the frame before.'),
@@ -69,7 +72,7 @@ export const BALANCES = channel({
 const NAME = BALANCES.name
 /** Reasons that name the token (specification, Channels named). */
 const NAMING: ReadonlySet<Reason> = new Set<Reason>(['trade', 'fee', 'rebate', 'funding', 'liquidation', 'adl'])
-/** Reasons that move collateral of a margin account and no wallet balance: the row is told as it is, with the version that it has. */
+/** Reasons that move collateral of a margin account and no wallet balance: told also when the frame before was ahead of the events. */
 const ON_MARGIN: ReadonlySet<Reason> = new Set<Reason>(['funding', 'liquidation', 'adl'])
 /** Of a change of a position, by its PositionReason. */
 const POSITION_REASONS: Readonly<Record<number, Reason>> = {

@@ -81,6 +81,11 @@ export interface Channel {
   /** The one written form of these parameters, or a text that says what is wrong with them. */
   read(params: Params): Params | string
   /**
+   * Why this subscriber may not subscribe with them, for what only the state can tell: what they name is missing, or another's. `null`: he
+   * may, or it cannot be told now.
+   */
+  refusal?(subscriber: Subscriber, params: Params): string | null
+  /**
    * Subscribes with parameters that {@link read} gave and pushes the snapshot; a subscription that exists gets a new snapshot. False: the
    * snapshot cannot be read now. The subscription stands all the same, and this is called again until it can be read, unless the channel
    * {@link seesToLate} ones.

@@ -119,7 +119,9 @@ class Balance(TypedDict):
 
 
 class BalanceUpdate(TypedDict):
-    """One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored."""
+    """One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored. Funding,
+    liquidation and auto-deleveraging give a new version too, although they change a margin account and no amount
+    of the row."""
     channel: Literal["balances"]
     """Name of the channel."""
     type: Literal["balance_update"]
