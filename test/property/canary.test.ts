@@ -278,6 +278,7 @@ const runs = [
   ['market', 2500, 118], ['older', 1000, 77], ['older', 600, 103],
   ['tiers', 2500, 66], ['olderFamily', 6000, 60], ['olderFamily', 6000, 62], ['market', 5000, 68], ['visited', 1000, 52],
   ['older', 600, 388], ['older', 1500, 119], ['older', 2500, 186], ['tiers', 1000, 77], ['tiers', 2000, 254],
+  ['older', 400, 677], ['older', 1000, 744], ['tight', 500, 801], ['tiers', 1500, 785],
   ['tight', 40000, 50], ['market', 40000, 50],
 ]
 const withDeadlines = [['market', 8000, 50], ['tight', 8000, 50], ['visited', 8000, 50], ['family', 8000, 50]]
