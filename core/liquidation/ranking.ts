@@ -7,16 +7,18 @@
  * loss come last, but they come: the lots of both sides are equal, so there is somebody for every lot.
  *
  * There is no list of the positions of a perpetual; a walk over all rows finds the best RANKED_MAX, {@link WALK_MAX} rows with each
- * command. Its place and what it found stand in the column `rankings`, one row for each side of each perpetual: whoever needs the same side
- * goes on with the same walk, and with what it found. A ranking is good for {@link GOOD_MS} from when it began; a walk that is not at its
- * end goes on however long it takes. Positions may have changed since they were ranked: whoever asks one looks at it.
+ * command. While it goes on they are a heap, who is asked last at its root, so a row costs as many steps as the heap has levels; at its
+ * end they are sorted once. In a storm the walks are most of the work, and the more one finds, the fewer there are. Its place and what it
+ * found stand in the column `rankings`, one row for each side of each perpetual: whoever needs the same side goes on with the same walk,
+ * and with what it found. A ranking is good for {@link GOOD_MS} from when it began; a walk that is not at its end goes on however long it
+ * takes. Positions may have changed since they were ranked: whoever asks one looks at it.
  *
  * Widest product: U < 2^60 (margin/figures.ts), and |COST| is 1 at least, so a score is a double < 2^60 × 10^5 (LEVERAGE_MOST) < 2^77:
  * rounded, never infinite, never NaN.
  */
 import { N, R } from '../state/balances.ts'
 import { SCALAR } from '../state/columns.ts'
-import { PERP_TERMS, POSITION, RANKED, RANKED_MAX, RANKING, RankingPhase } from '../state/margin_rows.ts'
+import { PERP_TERMS, POSITION, RANKED, RANKED_MAX, RANKED_WORDS, RANKING, RankingPhase } from '../state/margin_rows.ts'
 import {
   add, get, getF64, getI64, noted, now, perpTermsRow, positionRow, rankedRow, rankingRow, scalar, set, setF64,
 } from '../state/rows.ts'
@@ -41,6 +43,7 @@ export function rankingOf(state: State, pair: number, shorts: boolean): number {
   for (let row = from; row < end; row++) rank(state, ranking, row, pair, shorts)
   set(state, ranking, RANKING.CURSOR, end)
   if (end < used) return -1
+  sort(state, ranking)
   set(state, ranking, RANKING.PHASE, RankingPhase.RANKED)
   return ranking
 }
@@ -58,7 +61,7 @@ const isOf = (state: State, position: number, pair: number, shorts: boolean): bo
   return (shorts ? lots < 0 : lots > 0) && get(state, position, POSITION.PAIR) === pair
 }
 
-/** Puts the position in its place among the best, if it is one of this side and there is a place for it. */
+/** Notes the position, if it is one of this side and among the best so far. */
 function rank(state: State, ranking: number, row: number, pair: number, shorts: boolean): void {
   const { registers } = state
   const position = positionRow(state, row)
@@ -68,24 +71,62 @@ function rank(state: State, ranking: number, row: number, pair: number, shorts: 
   if (registers[R.M0]! < 0n) registers[R.M0] = -registers[R.M0]!
   if (registers[R.M0] === 0n) registers[R.M0] = 1n
   const score = (Number(registers[R.UNREALIZED]!) / Number(registers[R.M0]!)) * get(state, position, POSITION.LEVERAGE)
-  let place = get(state, ranking, RANKING.COUNT)
-  if (place < RANKED_MAX) add(state, ranking, RANKING.COUNT, 1)
-  else if (getF64(state, rankedRow(ranking, RANKED_MAX - 1), RANKED.SCORE) >= score) return
-  else place--
-  while (place > 0 && getF64(state, rankedRow(ranking, place - 1), RANKED.SCORE) < score) {
-    copy(state, rankedRow(ranking, place - 1), rankedRow(ranking, place))
-    place--
-  }
+  const count = get(state, ranking, RANKING.COUNT)
+  if (count === RANKED_MAX && getF64(state, rankedRow(ranking, 0), RANKED.SCORE) >= score) return
+  const place = count < RANKED_MAX ? count : 0
+  if (count < RANKED_MAX) add(state, ranking, RANKING.COUNT, 1)
   const at = rankedRow(ranking, place)
   setF64(state, at, RANKED.SCORE, score)
   setF64(state, at, RANKED.OPENED_SEQUENCE, getF64(state, position, POSITION.OPENED_SEQUENCE))
   set(state, at, RANKED.POSITION, row)
+  if (count === RANKED_MAX) sink(state, ranking, RANKED_MAX)
+  else rise(state, ranking, place)
 }
 
-function copy(state: State, from: number, to: number): void {
-  setF64(state, to, RANKED.SCORE, getF64(state, from, RANKED.SCORE))
-  setF64(state, to, RANKED.OPENED_SEQUENCE, getF64(state, from, RANKED.OPENED_SEQUENCE))
-  set(state, to, RANKED.POSITION, get(state, from, RANKED.POSITION))
+/** True when place `a` is asked after place `b`. */
+function after(state: State, ranking: number, a: number, b: number): boolean {
+  const [one, other] = [rankedRow(ranking, a), rankedRow(ranking, b)]
+  const difference = getF64(state, one, RANKED.SCORE) - getF64(state, other, RANKED.SCORE)
+  return difference === 0 ? get(state, one, RANKED.POSITION) > get(state, other, RANKED.POSITION) : difference < 0
+}
+
+function swap(state: State, ranking: number, a: number, b: number): void {
+  const [one, other] = [rankedRow(ranking, a), rankedRow(ranking, b)]
+  for (let word = 0; word < RANKED_WORDS; word++) {
+    const kept = state.i32[one + word]!
+    state.i32[one + word] = state.i32[other + word]!
+    state.i32[other + word] = kept
+  }
+}
+
+/** What stands at `place` belongs there or nearer to the root of the heap. */
+function rise(state: State, ranking: number, place: number): void {
+  while (place > 0) {
+    const above = (place - 1) >> 1
+    if (!after(state, ranking, place, above)) return
+    swap(state, ranking, place, above)
+    place = above
+  }
+}
+
+/** What stands at the root belongs there or deeper in a heap of `count`. */
+function sink(state: State, ranking: number, count: number): void {
+  for (let place = 0; ; ) {
+    let child = 2 * place + 1
+    if (child >= count) return
+    if (child + 1 < count && after(state, ranking, child + 1, child)) child++
+    if (!after(state, ranking, child, place)) return
+    swap(state, ranking, place, child)
+    place = child
+  }
+}
+
+/** Makes the heap a list, best first: the root, who is asked last of those left, goes to the end of them. */
+function sort(state: State, ranking: number): void {
+  for (let left = get(state, ranking, RANKING.COUNT) - 1; left > 0; left--) {
+    swap(state, ranking, 0, left)
+    sink(state, ranking, left)
+  }
 }
 
 /** The next position of a ranking that is still what it was, or -1: all were asked. It is asked once. */

@@ -3,7 +3,7 @@
  * perpetuals that settle. {@link STEPS_MAX} commands in one turn at most, so however many buckets fail in one moment everybody else's
  * commands go along; what is left has its part of the next turn, at once.
  *
- * **Work.** All steps of liquidation of one turn meet and end {@link LOOKS_OF_TURN} resting orders together, as many as one large order:
+ * **Work.** All steps of liquidation of one turn meet and end {@link LOOKS_OF_TURN} resting orders together, some 0.5 ms:
  * each command says what its part of them is, and goes on in the next turn where that is not enough. A step that goes beyond its part does
  * so by the reduce-only orders of two positions and by one counterparty with his.
  *
@@ -32,10 +32,10 @@ import { BucketState, RISK_BUCKET } from '../state/margin_rows.ts'
 import { bucketAt, bucketRow, get, getF64, pairCount, scalar, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
-/** Commands of liquidation in one turn, at most. */
-export const STEPS_MAX = 64
+/** Commands of liquidation in one turn, at most. More would end a storm sooner, and everybody else's orders would wait for them. */
+export const STEPS_MAX = 16
 /** Resting orders that the steps of liquidation of one turn meet or end, at most. */
-export const LOOKS_OF_TURN = 4096
+export const LOOKS_OF_TURN = 1024
 /** Perpetuals that go on with their settlement in one turn, at most. */
 export const SETTLEMENTS_MAX = 4
 /** Rows of buckets and positions whose guards are built in one turn, at most: they take some 2 ms. */

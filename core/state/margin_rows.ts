@@ -204,14 +204,14 @@ export const ORDER_MARGIN = {
 } as const
 
 /** Counterparties that one ranking names. */
-export const RANKED_MAX = 32
+export const RANKED_MAX = 256
 export const RANKED_WORDS = 6
 /** One of them: its position, the sequence that opened it, and what it is ranked by. */
 export const RANKED = { OPENED_SEQUENCE: f64(0), SCORE: f64(2), POSITION: 4 } as const
 export const RANKING_WORDS = 8 + RANKED_MAX * RANKED_WORDS
 /**
  * Counterparties of auto-deleveraging, two rows a perpetual: of its longs, of its shorts (liquidation/ranking.ts). The best of one walk
- * over all positions, best first; those before NEXT were asked already.
+ * over all positions: a heap while it goes on, then best first; those before NEXT were asked already.
  */
 export const RANKING = {
   /** RankingPhase. */

@@ -8,6 +8,7 @@ import { CommandType, PairStatus } from '../../core/layout/command.ts'
 import { PerpMode } from '../../core/layout/margin.ts'
 import { PERP, RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { bucketAt, get, getF64, perpRow } from '../../core/state/rows.ts'
+import { STEPS_MAX } from '../../core/sequencer/liquidation_timers.ts'
 import { BTC, DOLLAR, ETH, LiquidationStage } from '../support/liquidation_stage.ts'
 
 t.test('deleveraging asks by profit and leverage, ties by row', async (t) => {
@@ -50,7 +51,7 @@ t.test('simultaneous bankruptcies: the fund as far as it goes, then the others; 
   stage.give(Object.fromEntries([...many, ...few]))
   stage.price(BTC, 880)
   const turn = stage.turn()
-  t.equal(turn.commands, 32, 'half of a turn for what guards found')
+  t.equal(turn.commands, STEPS_MAX / 2, 'half of a turn for what guards found')
   const rest = stage.run()
   const told = [...turn.told, ...rest.told]
   t.equal(told.filter((line) => line.endsWith('COMPLETED')).length, 90)

@@ -12,7 +12,10 @@ const SHORTS = WALK_MAX + 200
 /** Lots of one position, a fifth of which the book takes, one by one. */
 const LARGE = 5000
 
-/** Steps of a position that is ranked before 32 others, of a fill of a perpetual with the guards and figures of its bucket. */
+/**
+ * Steps of a position that is ranked before all others, with its part of sorting them; of a fill of a perpetual with the guards and
+ * figures of its bucket.
+ */
 const RANKED = 300
 export const MARGIN_FILL = 1000
 

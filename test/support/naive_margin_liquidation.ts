@@ -24,7 +24,7 @@ import { otherSide, path, ratesOf, type Ex } from './naive_terms.ts'
 
 const MOST_VALUE = 450_000_000_000_000n
 /** Orders that one command ends; tries of one reduction; counterparties of one ranking, and how long it is good, ms. */
-const [ENDED_MOST, TRIES_MOST, RANKED_MOST, GOOD_MS] = [64, 8, 32, 1000]
+const [ENDED_MOST, TRIES_MOST, RANKED_MOST, ASKED_MOST, GOOD_MS] = [64, 8, 256, 32, 1000]
 
 /** The bucket of the insurance fund. */
 export const fundBucket = (ex: Ex): Bucket | null =>
@@ -279,7 +279,7 @@ function deleverage(ex: Ex, bucket: Bucket, position: Position): void {
   const ranking = rankingOf(ex, pair, lots > 0)
   const size = Math.abs(lots)
   let left = size
-  for (let asked = 0; left > 0 && asked < RANKED_MOST && ex.margins.looks!.left > 0 && ranking.next < ranking.ranked.length;) {
+  for (let asked = 0; left > 0 && asked < ASKED_MOST && ex.margins.looks!.left > 0 && ranking.next < ranking.ranked.length;) {
     const { position: other, openedSequence: opened } = ranking.ranked[ranking.next]!
     ranking.next++
     if (other.openedSequence !== opened || Math.sign(other.lots) !== -Math.sign(lots)) continue

@@ -15,7 +15,7 @@ import { LOOKS_OF_TURN, STEPS_MAX } from '../../core/sequencer/liquidation_timer
 import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
 import { CLOCK, SCALAR } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
-import { GUARD_DRIFT, GuardPhase, RISK_BUCKET } from '../../core/state/margin_rows.ts'
+import { GUARD_DRIFT, GuardPhase, RANKED_MAX, RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { bucketAt, get, getF64, guardDriftRow, scalar } from '../../core/state/rows.ts'
 import { CountedStage } from '../support/counted_stage.ts'
 import { DEEP } from '../suite/rounds.ts'
@@ -123,16 +123,16 @@ function storm(t: Test, longs: number, failing: number): { steps: number; turns:
 t.test('a price that fails a tenth of all positions', async (t) => {
   const failing = DEEP ? 4000 : 1000
   const { steps, turns } = storm(t, 5 * failing, failing)
-  // Half of a turn is for guards; a step of each bucket, and of some a second one. A ranking of all rows is made for every 32 of them.
+  // Half of a turn is for guards; a step of each bucket, and of some a second one. All rows are ranked for each RANKED_MAX of them.
   t.ok(turns <= (2 * failing) / (STEPS_MAX / 2) + 20, `${turns} turns`)
-  const ranked = Math.ceil(failing / ASKED_MAX) * 10 * failing * ROW
+  const ranked = Math.ceil(failing / RANKED_MAX) * 10 * failing * ROW
   t.ok(steps < failing * 10 * FEW + ranked, `${Math.round(steps / failing)} words for each that failed`)
 })
 
 t.test('a book of more orders than a turn may meet is gone on with', async (t) => {
   const stage = bigStage()
   const LOTS = LOOKS_OF_TURN + 1000
-  stage.give({ ann: { lots: LOTS, price: 1000, collateral: 560_000 }, bob: { lots: -LOTS, price: 1000, collateral: 900_000 } })
+  stage.give({ ann: { lots: LOTS, price: 1000, collateral: LOTS * 110 }, bob: { lots: -LOTS, price: 1000, collateral: 900_000 } })
   stage.deposit('mia', 900_000)
   stage.deposit('zoe', 900_000)
   stage.price(BTC, 900)

@@ -25,7 +25,7 @@ const STORED = [
   'orderAgents i32 1', 'applications i32 64', 'origins i32 384', 'assetListings i32 24', 'pairListings i32 32',
   // Of exchanges with perpetuals only (state/growth.ts).
   'perps i32 64', 'marginTotals i64 4', 'marginAccounts i32 32', 'riskBuckets i32 64', 'positions i32 64', 'orderMargins i32 8',
-  'rankings i32 200', 'agentMargins i32 32',
+  'rankings i32 1544', 'agentMargins i32 32',
 ]
 
 t.test('stored columns stand as their format says', async (t) => {
