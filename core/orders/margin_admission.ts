@@ -331,6 +331,7 @@ export function beginMargin(state: State, row: number): void {
   if ((flags & Flag.REDUCE_ONLY) === 0) chooseLeverage(state, position, noted(state, N.LEVERAGE))
   bringCollateral(state, row)
   beginOrder(state, row)
+  note(state, N.MATCHED, row + 1)
 }
 
 /** The leverage of the newest order is that of the position; POSITION tells it of one that is open. */
@@ -359,25 +360,26 @@ export function mayRest(state: State, row: number): boolean {
 }
 
 /**
- * The order at `row` was matched. What is left of it `rests`, or has ended: then it gives its collateral back. MARGIN_ORDER tells of it.
+ * The order at `row` was matched. Its fills are covered. What is left of it `rests`, or has ended: then it gives its collateral back.
+ * MARGIN_ORDER tells of it.
  */
 export function endAdmission(state: State, row: number, rests: boolean): void {
   const position = positionOf(state, row)
   const bucket = bucketOf(state, position)
   const traded = get(state, row, ORDER.TRADES) !== 0
-  let arms = traded
+  note(state, N.MATCHED, 0)
+  if (traded) coverPositions(state, bucket)
   if (rests) linkOrder(state, row)
   else {
     dropOrder(state, row)
-    if (giveBackCollateral(state, row)) arms = true
+    giveBackCollateral(state, row)
   }
-  if (traded) coverPositions(state, bucket)
   emitMarginOrder(state, row)
   if (!rests) {
     countOrder(state, position, -1)
     giveUpPosition(state, position)
   }
-  if (arms) armBucket(state, bucket)
+  if (traded) armBucket(state, bucket)
 }
 
 /** The position of the order at `row`, which is about to be replaced; its row stays until {@link readmit}. */

@@ -17,7 +17,7 @@ import { bestOpposite, crosses, PERP_PATH_MAX } from '../book/match.ts'
 import { feeOfFill } from '../ledger/fees.ts'
 import { bucketHealth, fundingOf, markOf } from '../margin/figures.ts'
 import { bearsFill, isAdverse, maintenanceAfter, reduces } from '../margin/fills.ts'
-import { commitCollateral, commitShort, returnCollateral } from '../margin/order_collateral.ts'
+import { commitCollateral, commitShort, heirOf, returnCollateral } from '../margin/order_collateral.ts'
 import { addLots, positionOf, REDUCE_ORDERS_MAX } from '../margin/order_lists.ts'
 import { bucketOf } from '../margin/positions.ts'
 import { marginAccountOf } from '../margin/buckets.ts'
@@ -239,7 +239,7 @@ function fill(state: State, row: number, tick: number, lots: number): void {
   commitShort(state, bucket)
 }
 
-/** Supposes that the maker at `row` is ended: what it brought and did not commit goes back, or is committed. */
+/** Supposes that the maker at `row` is ended: what it brought and did not commit goes back, or to another order. */
 function end(state: State, row: number): void {
   const position = positionOf(state, row)
   const bucket = bucketOf(state, position)
@@ -249,6 +249,8 @@ function end(state: State, row: number): void {
   keep(state, marginAccountOf(state, bucket), MARGIN_ACCOUNT_WORDS)
   addLots(state, row, -get(state, row, ORDER.REMAINING))
   set(state, row, ORDER.REMAINING, 0)
+  const heir = heirOf(state, bucket)
+  if (heir >= 0) keep(state, heir, ORDER_WORDS)
   returnCollateral(state, row, bucket)
 }
 

@@ -46,10 +46,13 @@ export const R = {
 /**
  * Notes, by use: 32 words of the last registers (rows.ts). What the admission of a margin order found (orders/margin_admission.ts):
  * addresses of its margin account, bucket and position, -1: it has to be made; lots that it may have; leverage, hundredths. Lots that its
- * path has for it (book/perp_walk.ts). While STEPS is 1 the command is a step of liquidation (liquidation/liquidate.ts):
- * orders that it may still meet or end, below 0: none; rows that it may rank.
+ * path has for it (book/perp_walk.ts). MATCHED: address + 1 of the margin order that is being matched, 0 between commands. While STEPS
+ * is 1 the command is a step of liquidation (liquidation/liquidate.ts): orders that it may still meet or end, below 0: none; rows that it
+ * may rank.
  */
-export const N = { MARGIN_ACCOUNT: 0, BUCKET: 1, POSITION: 2, LOTS: 3, LEVERAGE: 4, FILLABLE: 5, STEPS: 6, LOOKS: 7, ROWS: 8 } as const
+export const N = {
+  MARGIN_ACCOUNT: 0, BUCKET: 1, POSITION: 2, LOTS: 3, LEVERAGE: 4, FILLABLE: 5, STEPS: 6, LOOKS: 7, ROWS: 8, MATCHED: 9,
+} as const
 
 /** Marks an account as changed for readers of the shared columns. */
 export const touchAccount = (state: State, account: number): void => add(state, accountRow(state, account), ACCOUNT.VERSION, 1)

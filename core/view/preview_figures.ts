@@ -124,8 +124,8 @@ export function afterOrder(ladderOf: LadderOf, priceTicks: number, said: Preview
     allocated: said.allocated + said.brought - said.uncommitted, pending: said.pending + said.uncommitted,
     realized: said.realized - charged + funding, positions: [...others, { ...position, fundedTo: position.cumulative }],
   }
-  const left = resting > 0 ? bucket : ended(ladderOf, bucket, said.uncommitted)
-  const kept = said.filled > 0 ? covered(ladderOf, left) : left
+  const paid = said.filled > 0 ? covered(ladderOf, bucket) : bucket
+  const kept = resting > 0 ? paid : ended(ladderOf, paid, said.uncommitted)
   const after = kept.positions.at(-1)!
   return {
     ...bucketFigures(ladderOf, kept),
@@ -144,10 +144,13 @@ function covered(ladderOf: LadderOf, bucket: Backed): Backed {
   return { ...bucket, allocated: bucket.allocated + moved, pending: bucket.pending - moved }
 }
 
-/** The bucket once the order has ended: of what it has not committed, what the bucket does not need goes back, the rest is committed. */
-function ended(ladderOf: LadderOf, bucket: Backed, left: bigint): Backed {
-  if (left === 0n) return bucket
+/**
+ * The bucket once the order has ended: what it has not committed and its fills did not need goes back, but for what other resting orders
+ * count on.
+ */
+function ended(ladderOf: LadderOf, bucket: Backed, uncommitted: bigint): Backed {
+  const left = uncommitted < bucket.pending ? uncommitted : bucket.pending
+  if (!bucket.positions.some(({ bidLots, askLots }) => bidLots + askLots > 0)) return { ...bucket, pending: bucket.pending - left }
   const { there } = bucketFigures(ladderOf, bucket)
-  const back = there < 0n ? 0n : there > left ? left : there
-  return { ...bucket, allocated: bucket.allocated + left - back, pending: bucket.pending - left }
+  return { ...bucket, pending: bucket.pending - (there < 0n ? 0n : there > left ? left : there) }
 }

@@ -1,7 +1,7 @@
 /**
  * Promise: what an order needs and brings. The requirement is of the worse side, with what is lost at once against the mark; an order
  * brings what is short from the margin account, or riskBucketCollateral when that is more; only fills commit it; what is left comes back
- * with the end of the order, as far as the bucket does not need it. A refused order changes nothing.
+ * with the end of the order, as far as no other order counts on it. A refused order changes nothing.
  */
 import t from 'tap'
 import { MarginScene, play } from '../support/margin_scene.ts'
@@ -40,7 +40,7 @@ play(t, 'riskBucketCollateral is pending until fills commit it, in parts of the 
   money: ['ann free 600: allocated 100, pending 300, realized 0'],
 })
 
-play(t, 'a cancel gives back what the bucket does not need', {
+play(t, 'a cancel gives back what no fill committed', {
   given: ['ann 1000', 'bob 1000'],
   when: [
     ['a: ann buys 4 at 100 x10 collateral=400', 'SUBMITTED'],
@@ -54,17 +54,92 @@ play(t, 'a cancel gives back what the bucket does not need', {
   money: ['ann free 900: allocated 100, pending 0, realized 0'],
 })
 
-play(t, 'a bucket that is short keeps what its order brought', {
+play(t, 'a bucket that is short keeps nothing of an order that filled nothing', {
   given: ['ann 1000', 'bob 1000'],
   when: [
     ['bob sells 10 at 100 x10', 'SUBMITTED'],
     ['ann buys 10 at 100 x10', 'FILLED'],
+    ['mark 95', 'done'],
+    // It brings 45 that the position lacks, and 95 of its own.
     ['a: ann buys 10 at 90 x10', 'SUBMITTED'],
     ['mark 89', 'done'],
     ['ann cancels a', 'CANCELLED USER_CANCELLED'],
+    ['mark 95', 'done'],
+    ['b: ann buys 10 at 90 x10 expires=10', 'SUBMITTED'],
+    ['wait 11', 'waited'],
+    ['timer expires b', 'done'],
+    ['ann buys 10 at 90 x10 ioc', 'CANCELLED IOC_REMAINDER'],
+    ['ann buys 10 at 90 x10 collateral=300 fok', 'CANCELLED INSUFFICIENT_DEPTH'],
   ],
-  // 110 lost of 100, 89 needed: of the 100 that came 99 stay.
-  money: ['ann free 801: allocated 199, pending 0, realized 0'],
+  money: ['ann free 900: allocated 100, pending 0, realized 0'],
+})
+
+/** A position that lacks 45 of its 95, and a small order that brings them: 45 + 9.5, at any price below the mark. */
+const SHORT: [step: string, outcome: string][] = [
+  ['bob sells 10 at 100 x10', 'SUBMITTED'],
+  ['ann buys 10 at 100 x10', 'FILLED'],
+  ['mark 95', 'done'],
+  ['small: ann buys 1 at 90 x10', 'SUBMITTED'],
+]
+
+play(t, 'what a bucket lacks is not brought by an order, counted on by another, and taken away', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [...SHORT, ['large: ann buys 10 at 90 x10', 'SUBMITTED'], ['ann cancels small', 'CANCELLED USER_CANCELLED']],
+  // 45 stay with the large order, which brought 95.
+  money: ['ann free 760: allocated 100, pending 140, realized 0'],
+})
+
+play(t, 'the last order gives back what the others left with it', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ...SHORT, ['large: ann buys 10 at 90 x10', 'SUBMITTED'], ['ann cancels small', 'CANCELLED USER_CANCELLED'],
+    ['ann cancels large', 'CANCELLED USER_CANCELLED'],
+  ],
+  money: ['ann free 900: allocated 100, pending 0, realized 0'],
+})
+
+play(t, 'a fill commits what other orders left with its order', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ...SHORT, ['ann buys 10 at 90 x10', 'SUBMITTED'], ['ann cancels small', 'CANCELLED USER_CANCELLED'],
+    ['bob sells 10 at 90 x10', 'FILLED'],
+  ],
+  money: ['ann free 760: allocated 240, pending 0, realized 0'],
+})
+
+play(t, 'a bid and an ask that fill nothing commit nothing', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['bid: ann buys 10 at 99 x10', 'SUBMITTED'],
+    ['ask: ann sells 10 at 101 x10', 'SUBMITTED'],
+    ['ann cancels bid', 'CANCELLED USER_CANCELLED'],
+  ],
+  // The ask, which brought nothing, has what it needs.
+  money: ['ann free 900: allocated 0, pending 100, realized 0'],
+})
+
+play(t, 'a bid and an ask that fill nothing give everything back', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['bid: ann buys 10 at 99 x10', 'SUBMITTED'],
+    ['ask: ann sells 10 at 101 x10', 'SUBMITTED'],
+    ['ann cancels bid', 'CANCELLED USER_CANCELLED'],
+    ['ann cancels ask', 'CANCELLED USER_CANCELLED'],
+  ],
+  money: ['ann free 1000: allocated 0, pending 0, realized 0'],
+})
+
+play(t, 'what is filled in part is covered before the rest goes back', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['bob sells 10 at 100 x10', 'SUBMITTED'],
+    ['ann buys 10 at 100 x10', 'FILLED'],
+    ['mark 95', 'done'],
+    ['bob sells 1 at 95 x10', 'SUBMITTED'],
+    ['ann buys 10 at 95 x10 ioc', 'CANCELLED IOC_REMAINDER, filled 1'],
+  ],
+  // 11 lots at 95 with 50 lost need 104.5 + 50.
+  money: ['ann free 845.5: allocated 154.5, pending 0, realized 0'],
 })
 
 play(t, 'of an order that does not rest everything is settled at once', {
@@ -101,8 +176,8 @@ play(t, 'expiry, replacement and self-trade prevention give back too', {
     ['timer expires a', 'done'],
     ['ann sells 1 at 98 x10 cancel-both', 'CANCELLED SELF_TRADE_PREVENTION'],
   ],
-  // When the bid ended the ask that met it was still there, and needed 12: they stay in the bucket.
-  money: ['ann free 988: allocated 12, pending 0, realized 0'],
+  // When the bid ended the ask that met it was still there, and needed 12 of what the bid had brought: its own end gives them back.
+  money: ['ann free 1000: allocated 0, pending 0, realized 0'],
   ended: [
     'ann buys 10 at 99 REPLACED', 'ann buys 4 at 99 REPLACED', 'ann buys 10 at 100 EXPIRED', 'ann buys 6 at 98 SELF_TRADE_PREVENTION',
   ],

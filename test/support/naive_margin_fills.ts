@@ -112,18 +112,25 @@ function resize(ex: Ex, order: Order, less: number): void {
 }
 
 /**
- * An order, which is out of the book, gives back what no fill committed: as much as its bucket can spare, and the rest is committed.
- * Returns what went to the margin account.
+ * An order, which is out of the book, gives back what no fill committed: all of it, but what other orders of the bucket count on that may
+ * open a position. That is from then on as if one of them had brought it: the newest of the newest position, or else the one that is being
+ * matched. Returns what went to the margin account.
  */
 export function giveBack(ex: Ex, order: Order): bigint {
   const { bucket } = order.margin!.position
   if (order.margin!.hold === 0n) return 0n
   const hold = order.margin!.hold < bucket.pending ? order.margin!.hold : bucket.pending
+  const opens = (each: Order): boolean =>
+    each !== order && each.margin?.position.bucket === bucket && !has(each.flags, Flag.REDUCE_ONLY) && each.remaining > 0
+  const matched = ex.margins.matching.filter(opens)
+  const heirs = [...matched, ...positionsOf(ex, bucket).flatMap((position) =>
+    ordersOf(ex, position).filter(opens).sort((a, b) => a.sequence - b.sequence))]
   const spare = equityOf(ex, bucket) + bucket.pending - bucketRequirement(ex, bucket)
-  const back = spare < 0n ? 0n : spare > hold ? hold : spare
+  const most = heirs.length === 0 || spare > hold ? hold : spare
+  const back = most < 0n ? 0n : most
   order.margin!.hold = 0n
-  bucket.pending -= hold
-  bucket.allocated += hold - back
+  bucket.pending -= back
+  if (hold > back) heirs.at(-1)!.margin!.hold += hold - back
   tellCollateral(ex, bucket.margin, bucket, CollateralReason.ORDER, -back)
   return back
 }

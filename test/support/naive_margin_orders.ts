@@ -304,16 +304,16 @@ export function readmit(ex: Ex, order: Order, original: Order, terms: Terms): vo
   forget(ex, original)
 }
 
-/** The order was matched: what rests is counted from now on, what does not gives its collateral back. */
+/** The order was matched, and its fills are covered; what rests is counted from now on, what does not gives its collateral back. */
 export function endAdmission(ex: Ex, order: Order): void {
   forget(ex, order)
+  if (order.trades > 0) coverPositions(ex, order.margin!.position.bucket)
   if (order.place > 0) order.margin!.rested = ++ex.margins.rests
   else {
     ex.margins.leaving.push(order)
     giveBack(ex, order)
     forget(ex, order)
   }
-  if (order.trades > 0) coverPositions(ex, order.margin!.position.bucket)
   tellMarginOrder(ex, order)
   if (order.place === 0) giveUpPosition(ex, order.margin!.position)
 }
