@@ -253,7 +253,7 @@ for (const [way, transport] of Object.entries(TRANSPORTS)) {
   }
 }
 
-/** Listings of what a test cannot have two of within its time: funding is paid each hour. */
+/** Listings of what this test cannot have two of: funding is paid each hour. test/e2e/funding_listings.test.ts has them. */
 const SCARCE: readonly OperationName[] = ['ListFundingRates', 'ListFundingPayments']
 
 const isListing = (name: OperationName): boolean => 'pageToken' in propertiesOf(handlerOf(name).query?.schema)

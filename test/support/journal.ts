@@ -64,6 +64,8 @@ export interface MatcherOptions {
   lanes?: number
   maxSlots?: number
   commandRing?: number
+  /** When the exchange was made and its clock stands, Unix ms. */
+  startTime?: number
   /** Hears what the sequencer warns of. */
   warn?: (message: string) => void
   /** Replaces the commit of the journal's writer. */
@@ -72,11 +74,11 @@ export interface MatcherOptions {
 
 /** Recovers what the directory has and stands ready to turn. */
 export function startMatcher(dataDir: string, options: MatcherOptions = {}): Matcher {
-  const { lanes = 4, maxSlots = 64, commandRing = 256 } = options
+  const { lanes = 4, maxSlots = 64, commandRing = 256, startTime = START_TIME } = options
   mkdirSync(journalPath(dataDir), { recursive: true })
   const database = openJournal(dataDir, false, 1)
   if (lastSequence(database) === 0) {
-    writeGenesis(createWriter(database, genesisSlots(GENESIS_MAX_BYTES)), options.genesis ?? GENESIS, START_TIME)
+    writeGenesis(createWriter(database, genesisSlots(GENESIS_MAX_BYTES)), options.genesis ?? GENESIS, startTime)
   }
   const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
   catchUp(database, replayer, Infinity, realIo.seconds, () => undefined)
@@ -90,7 +92,7 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
   }))
   const events = createBroadcast(16_384)
   const counters = matcherCounters(new SharedArrayBuffer(countersBytes(lanes)))
-  const time = { wall: START_TIME }
+  const time = { wall: startTime }
   const io: Io = { ...realIo, now: () => time.wall }
   const clock = new SequencerClock(io, replayer.state.clock[CLOCK.TIME]!, { jumpMs: 1000, gapMs: 86_400_000 }, counters, () => undefined)
   const sequencer = createSequencer({
