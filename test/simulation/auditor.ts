@@ -10,6 +10,7 @@
 import { crc32 } from 'node:zlib'
 import { CommandType, gatewayOfKind, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { readGenesis } from '../../core/journal/genesis_batch.ts'
 import type { Batch } from '../../core/journal/frame.ts'
@@ -28,7 +29,7 @@ import { compareBalances } from '../support/naive_compare.ts'
 import { decodeCommand, encodeEvents, printEvents } from '../support/naive_events.ts'
 import { compareMargins, unhealthyOf } from '../support/margin_duel.ts'
 import { fundingDue } from '../support/naive_margin_prices.ts'
-import type { Request } from './clients.ts'
+import type { Foreseen, Request } from './clients.ts'
 import { marginKind } from './margin_kinds.ts'
 import { Violation } from './violation.ts'
 
@@ -37,6 +38,10 @@ const OWN: readonly number[] = [
   CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP,
   CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP,
 ]
+/** Refusals that no preview tells. */
+const NOT_FORESEEN: readonly number[] = [
+  REFUSALS.PRICE_STALE, REFUSALS.SESSION_INVALID, REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+].map(({ number }) => number)
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 const printed = (record: Uint8Array): string => printEvents(viewsOf(Uint8Array.from(record).buffer), 1)
@@ -247,10 +252,13 @@ export class Auditor {
     throw new Violation(`funding of pair ${String(pair)} is not due at ${time}`)
   }
 
-  /** Buckets with less equity than they must have at `now`, and prices good enough to say so: the exchange must do something about them. */
-  unhealthy(now: number): number {
+  /**
+   * What the timers of margin trading must do something about at `now`: buckets with less equity than they must have, where prices are good
+   * enough to say so, and funding that is due.
+   */
+  undone(now: number): number {
     this.#naive.now = Math.max(this.#naive.now, now)
-    return unhealthyOf(this.#naive).length
+    return unhealthyOf(this.#naive).length + fundingDue(this.#naive, now).length
   }
 
   /** Who posted the record; each posted record may be in the journal once. */
@@ -285,6 +293,7 @@ export class Auditor {
     const name = `type ${type} code ${code}`
     this.seen.set(name, (this.seen.get(name) ?? 0) + 1)
     const repeated = (events.u32[base + RESULT.at.flags]! & Flag.REPEATED) !== 0
+    if (request?.foreseen !== undefined && !repeated) this.#foreseen(request.foreseen, events, base)
     if (code !== 0 || request === null || request.key === '') return
     if (repeated) this.seen.set('repeated', (this.seen.get('repeated') ?? 0) + 1)
     if (repeated) return
@@ -292,6 +301,21 @@ export class Auditor {
     const before = this.#accepted.get(request.key)
     if (before !== undefined) throw new Violation(`key ${request.key} was accepted twice: as ${before} and ${sequence}`)
     this.#accepted.set(request.key, sequence)
+  }
+
+  /**
+   * An order that was previewed, with no command between, is what its preview said. Time may have passed: a price that was fresh may be
+   * stale by now. What a preview does not look at is who signs, and whether there is room for a key.
+   */
+  #foreseen({ behind, ...said }: Foreseen, { i32, f64 }: Views, base: number): void {
+    const { at } = RESULT
+    const code = i32[base + at.code]!
+    if (f64[(base + at.sequence) >>> 1] !== behind + 1 || NOT_FORESEEN.includes(code)) return
+    const filled = i32[base + at.lots]! - i32[base + at.remaining]!
+    const placed = { code, filled, trades: i32[base + at.trades]!, best: i32[base + at.bestPrice]!, worst: i32[base + at.worstPrice]! }
+    this.seen.set('previews held against placings', (this.seen.get('previews held against placings') ?? 0) + 1)
+    const same = code !== 0 ? code === said.code : JSON.stringify(placed) === JSON.stringify(said)
+    if (!same) throw new Violation(`preview behind ${behind}: ${JSON.stringify(said)}, placed next: ${JSON.stringify(placed)}`)
   }
 
   /** The sequence as which a key was accepted; undefined: it was not. */

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { shuffled } from '../suite/files.ts'
+import { CommandType } from '../../core/layout/command.ts'
 import { DEEP, eachRound, seedOf } from '../suite/rounds.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -32,6 +33,52 @@ const SYNC = `    this.#settle('none')
     reached(`
 const WRITE = `    this.#file.write(end * PAGE, block)
     this.#file.sync()`
+/** Of margin trading: in the engine, in its timers, in what a start does about it, and in previews. */
+const MARGIN_FAULTS: readonly Fault[] = [
+  {
+    name: 'funding is paid by one side only', file: 'core/margin/positions.ts',
+    from: '    gain(state, bucket, RISK_BUCKET.REALIZED, R.FUNDING)\n',
+    to: '    if (state.registers[R.FUNDING]! > 0n) gain(state, bucket, RISK_BUCKET.REALIZED, R.FUNDING)\n',
+  },
+  {
+    name: 'a liquidation fee is lost', file: 'core/liquidation/liquidate.ts',
+    from: '    addToFund(state, fund, CollateralReason.LIQUIDATION_FEE)\n', to: '',
+  },
+  {
+    name: 'funding that was due in an outage is never paid', file: 'core/sequencer/margin_timers.ts',
+    from: 'at !== 0 && at <= now', to: 'at !== 0 && at <= now && at > now - 2000',
+  },
+  {
+    name: 'steps of liquidation are not journaled', file: 'core/sequencer/loop.ts', from: '  const timers = slots\n',
+    to: `  if (slots === 1 && typeOfKind(batch.u32[0]!) === CommandType.LIQUIDATION_STEP) {
+    setTime(state, time)
+    apply(state, batch, slots = 0)
+    state.outbox.count = 0
+  }
+  const timers = slots\n`,
+  },
+  {
+    name: 'replay leaves index prices out', file: 'core/recovery/replayer.ts', from: '      apply(state, views, at)\n',
+    to: `      if ((views.u32[at]! & 0xff) !== ${CommandType.SET_INDEX_PRICE}) apply(state, views, at)
+      else state.clock[CLOCK.SEQUENCE]!++\n`,
+  },
+  {
+    name: 'guards are not built after a start', file: 'core/margin/guards.ts',
+    from: 'most: number): boolean {\n', to: 'most: number): boolean {\n  if (most > 0) return true\n',
+  },
+  {
+    name: 'a move of collateral forgets its key', file: 'core/programs/collateral.ts',
+    from: '  if (keyed) keepReceipt(', to: '  if (!keyed) keepReceipt(',
+  },
+  {
+    name: 'a preview leaves the fills that it supposed', file: 'core/orders/preview_walk.ts', from: '  putBack(state)\n', to: '',
+  },
+  {
+    name: 'a preview is of fewer lots', file: 'core/sequencer/preview_answer.ts', from: 'record.i32[C.lots] = question[Q.LOTS]!',
+    to: 'record.i32[C.lots] = (question[Q.LOTS]! + 1) >> 1',
+  },
+]
+
 const FAULTS: readonly Fault[] = [
   {
     name: 'the journal is never synced', file: 'test/simulation/disk.ts', from: SYNC,
@@ -121,6 +168,7 @@ const FAULTS: readonly Fault[] = [
     to: '  if (engine.gateway === 1) records.f64[(base + RESULT.at.orderSequence) >>> 1]! += base & 32 ? 1 : 0\n'
       + '  pending?.onResult(records, base,',
   },
+  ...MARGIN_FAULTS,
 ]
 
 const RUNNER = `

@@ -19,13 +19,25 @@ import type { OrderTerms } from '../../gateway/bridge/terms.ts'
 import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { State } from '../../core/state/state.ts'
 import type { Caller } from '../../gateway/auth/signed_request.ts'
-import { marginRequest } from './margin_requests.ts'
+import { marginRequest, type Asker, type Draft } from './margin_requests.ts'
 import type { Swarm } from './swarm.ts'
 import { Violation } from './violation.ts'
 
 /** Orders that one CANCEL_ALL may end. */
 const SWEEP = 4
-const [SESSION_INVALID, KEY_CONFLICT] = [113, 302]
+/** What comes before a script begins. */
+const SIGNING_IN: readonly CommandType[] = [CommandType.OPEN_SESSION, CommandType.MINT]
+const [SESSION_INVALID, KEY_CONFLICT, FAUCET_LIMIT] = [113, 302, 308]
+
+/** What a preview said an order comes to that is the command behind sequence `behind`. */
+export interface Foreseen {
+  readonly behind: number
+  readonly code: number
+  readonly filled: number
+  readonly trades: number
+  readonly best: number
+  readonly worst: number
+}
 
 /** What a client wants done; the same request may be sent several times. */
 export interface Request {
@@ -33,7 +45,11 @@ export interface Request {
   /** Of an order or a move of collateral; '' without. */
   readonly key: string
   readonly send: (engine: EngineClient, at: number, correlation: number, caller: Caller) => void
-  /** Monotonic ms of the simulation. */
+  /** The question what it would come to, of an order of which that can be asked. */
+  readonly preview?: readonly number[]
+  /** What was answered before it was sent. */
+  foreseen?: Foreseen
+  /** Monotonic ms of the simulation; Infinity: its preview is awaited. */
   sentAt: number
 }
 
@@ -55,15 +71,26 @@ export interface Surroundings {
   swarm: Swarm
   /** Shared columns of the exchange; `null` while it is down. */
   state(): State | null
+  /** Asks the matcher for a preview; false: it is not asked. */
+  preview(asked: readonly number[], told: (foreseen: Foreseen) => void): boolean
   /** A record was posted. */
   posted(engine: EngineClient, base: number, request: Request): void
   /** It was refused at the gateway. */
   full(): void
 }
 
+/** What a client does that does not draw it. */
+export interface Script {
+  /** What to ask for next, when nothing is under way; `null`: nothing now. */
+  next(asker: Asker): Draft | null
+  /** The last request was accepted, as this sequence. */
+  acknowledged(sequence: number): void
+}
+
 export class Client {
   readonly number: number
   readonly #around: Surroundings
+  readonly #script: Script | null
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
   /** Sequence that made its account. */
   #madeBy = 0
@@ -76,9 +103,10 @@ export class Client {
   /** By key: the order it was acknowledged as. */
   readonly ledger = new Map<string, Order>()
 
-  constructor(number: number, around: Surroundings) {
+  constructor(number: number, around: Surroundings, script: Script | null = null) {
     this.number = number
     this.#around = around
+    this.#script = script
   }
 
   /** Everything that was sent is answered. */
@@ -86,15 +114,33 @@ export class Client {
     return this.requests.length === 0
   }
 
+  /** Its account; -1 before it signed in. */
+  get account(): number {
+    return this.#caller.account
+  }
+
   /** One look at what is to be done; `more`: new requests may begin. */
   act(more: boolean): void {
     const { random } = this.#around
     for (const request of [...this.requests]) if (this.#isLate(request)) this.#again(request)
-    if (!more || this.requests.length >= 3 || random.below(3) !== 0) return
+    if (!more || this.requests.length >= (this.#script === null ? 3 : 1) || random.below(3) !== 0) return
     const request = this.#next()
+    if (request === null) return
     this.requests.push(request)
+    if (this.#foresee(request)) return
     this.#transmit(request)
     if (request.key !== '' && random.below(12) === 0) this.#transmit(request)
+  }
+
+  /** Half of the orders that can be previewed are, and are sent when that is answered. */
+  #foresee(request: Request): boolean {
+    if (request.preview === undefined || this.#around.random.below(2) === 0) return false
+    const waits = this.#around.preview(request.preview, (foreseen) => {
+      request.foreseen = foreseen
+      request.sentAt = -Infinity
+    })
+    if (waits) request.sentAt = Infinity
+    return waits
   }
 
   /** Everything that was acknowledged is in the journal, as what it was acknowledged as. */
@@ -171,19 +217,21 @@ export class Client {
     return { type, key, send, sentAt: -Infinity }
   }
 
-  #next(): Request {
+  #next(): Request | null {
     const { random } = this.#around
     if (this.#caller.session < 0) return this.#signIn()
     const dice = random.below(100)
-    if (!this.#funded || dice < 3) {
+    if (!this.#funded || (this.#script === null && dice < 3)) {
       return this.#request(CommandType.MINT, (engine, at, correlation, caller) => encodeMint(engine, at, correlation, caller, -1))
     }
     const state = this.#around.state()
+    if (this.#script !== null) {
+      const draft = state === null ? null : this.#script.next(this.#asker(state))
+      return draft === null ? null : { ...draft, sentAt: -Infinity }
+    }
     const { swarm } = this.#around
     if (swarm.perps && state !== null && random.below(100) < swarm.margin) {
-      const { account } = this.#caller
-      const asker = { random, swarm, state, account, terms: () => this.#terms(), key: () => this.#newKey() }
-      return { ...marginRequest(asker), sentAt: -Infinity }
+      return { ...marginRequest(this.#asker(state)), sentAt: -Infinity }
     }
     if (dice < 70 || this.#orders.length === 0) return this.#place()
     if (dice < 80) return this.#replace()
@@ -191,6 +239,11 @@ export class Client {
     if (dice < 97) return this.#cancelAll()
     const type = dice < 99 ? CommandType.REFRESH_SESSION : CommandType.REVOKE_SESSION
     return this.#request(type, (engine, at, correlation, caller) => encodeSession(engine, at, type, correlation, caller))
+  }
+
+  #asker(state: State): Asker {
+    const { random, swarm } = this.#around
+    return { random, swarm, state, account: this.#caller.account, terms: () => this.#terms(), key: () => this.#newKey() }
   }
 
   #signIn(): Request {
@@ -257,10 +310,16 @@ export class Client {
   #onResult(request: Request, records: Views, base: number): void {
     const code = records.i32[base + RESULT.at.code]!
     if (code === SESSION_INVALID) this.#caller.session = -1
+    // It goes on with what it has.
+    if (code === FAUCET_LIMIT) this.#funded = true
     if (code === KEY_CONFLICT) throw new Violation(`client ${this.number}: key ${request.key} is said to have another payload`)
     if (request.key !== '' && code === 0) this.#acknowledged(request, records, base)
     if (code === 0) this.#learn(request, records, base)
+    const open = this.requests.includes(request)
     this.#resolve(request)
+    // Not by the answer to one that was sent twice.
+    if (code !== 0 || !open || SIGNING_IN.includes(request.type)) return
+    this.#script?.acknowledged(records.f64[(base + RESULT.at.sequence) >>> 1]!)
   }
 
   /** A key is acknowledged once, or several times as the same order or move. */

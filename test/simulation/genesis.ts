@@ -1,7 +1,7 @@
 /**
  * The simulated exchanges: few and poor clients, so that funds, orders per account and books are at their ends now and then. One
- * has two spot pairs; the other has two perpetuals besides, with short funding intervals, few rows for all of margin trading, and
- * fees that make the insurance fund rich enough to take positions over.
+ * has two spot pairs; the other has two perpetuals besides, and a third one for the drill, with short funding intervals, few rows for all
+ * of margin trading, and fees that make the insurance fund rich enough to take positions over.
  */
 import { genesisText, LADDER, pairSpec, perpPair, type VariantSpec } from '../support/variants.ts'
 
@@ -10,6 +10,8 @@ export const START_MS = 1_700_000_000_000
 export const PAIRS = 2
 /** Indexes of the perpetuals. */
 export const PERPS: readonly number[] = [2, 3]
+/** The perpetual of the drill (drill.ts). */
+export const DRILL_PAIR = 4
 /** Index price at which both begin, ticks. A lot is then worth half a unit of the collateral asset. */
 export const REFERENCE = 500
 /** Ticks are below this. */
@@ -29,19 +31,20 @@ const SPOT: VariantSpec = {
   ],
 }
 
+/** The one of the drill has the terms of the first. */
 const perpetual = (base: string): VariantSpec['pairs'][number] => perpPair(`${base}/USD-PERP`, {
   referencePrice: '5', liquidationFeeBps: '150', maxPositionSize: '2000', fundingIntervalSeconds: 60, maxFundingRate: '0.01',
   staleSeconds: 30, basisSeconds: 10,
   riskTiers: LADDER.map((tier, at) => ({ ...tier, lowerBoundNotional: ['0', '200', '800'][at]! })),
-}, { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '2000', makerFeeBps: base === 'A' ? '-1' : '1', takerFeeBps: '40' })
+}, { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '2000', makerFeeBps: base === 'B' ? '1' : '-1', takerFeeBps: '40' })
 
 const WITH_PERPS: VariantSpec = {
   ...SPOT,
   limits: {
-    ...SPOT.limits, marginAccounts: 24, riskBuckets: 64, positions: 80, marginSubAccounts: 2, bucketsPerMarginAccount: 5,
+    ...SPOT.limits, marginAccounts: 64, riskBuckets: 64, positions: 80, marginSubAccounts: 2, bucketsPerMarginAccount: 5,
   },
-  assets: [['USD', 6, '900'], ...SPOT.assets.slice(1)],
-  pairs: [...SPOT.pairs, ...['A', 'B'].map(perpetual)],
+  assets: [['USD', 6, '900'], ...SPOT.assets.slice(1), ['C', 3, '1']],
+  pairs: [...SPOT.pairs, ...['A', 'B', 'C'].map(perpetual)],
 }
 
 /** The genesis document of an exchange with or without perpetuals. */

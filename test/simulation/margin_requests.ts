@@ -13,6 +13,7 @@ import {
 import {
   encodeCloseMarginAccount, encodeCollateral, encodeOpenMarginAccount, encodeOpenRiskBucket, encodeOrder,
 } from '../../gateway/bridge/encode.ts'
+import { questionOf } from '../../gateway/bridge/previews.ts'
 import { strategyKeyWords } from '../../gateway/bridge/strategy_key.ts'
 import { noMarginTerms, type CollateralTerms, type MarginTerms, type OrderTerms } from '../../gateway/bridge/terms.ts'
 import type { Request } from './clients.ts'
@@ -20,7 +21,7 @@ import { PERPS, REFERENCE } from './genesis.ts'
 import type { Swarm } from './swarm.ts'
 
 /** One unit of the collateral asset, atoms. */
-const UNIT = 1_000_000n
+export const UNIT = 1_000_000n
 const KEYS = ['alpha', 'beta']
 /** Nothing changes columns while somebody reads them here. */
 const quiet = new Int32Array(16)
@@ -37,7 +38,8 @@ export interface Asker {
   key(): string
 }
 
-type Draft = Omit<Request, 'sentAt'>
+/** A request that was not sent yet. */
+export type Draft = Omit<Request, 'sentAt'>
 
 /** The next request. */
 export function marginRequest(asker: Asker): Draft {
@@ -58,7 +60,8 @@ export function marginRequest(asker: Asker): Draft {
 /** Up to so many units, in atoms. */
 const amount = (random: Prng, units: number): bigint => 1n + BigInt(random.below(units)) * UNIT + BigInt(random.below(1_000_000))
 
-function move({ random, key }: Asker, what: Partial<CollateralTerms> & Pick<CollateralTerms, 'move' | 'amount'>): Draft {
+/** A move of collateral, with an idempotency key seven times of eight. */
+export function move({ random, key }: Asker, what: Partial<CollateralTerms> & Pick<CollateralTerms, 'move' | 'amount'>): Draft {
   const keyed = random.below(8) > 0 ? key() : ''
   const terms = { marginAccount: -1, bucket: -1, createdSequence: 0, key: keyed, ...what }
   return {
@@ -126,15 +129,28 @@ function place(asker: Asker, pair: number, flags: number, lots: number, margin: 
   const drawn = asker.terms()
   // Everything but its side is as it was drawn.
   const all = (((drawn.flags & ~Flag.SELL) | Flag.MARGIN | flags) >>> 0)
-  const price = (all & Flag.MARKET) === 0 ? around(asker, pair) : 0
-  const terms: OrderTerms = {
-    ...drawn, pair, pairId: asker.state.genesis.pairs[pair]!.id, flags: all, price, lots, margin: { ...noMarginTerms(), ...margin },
-  }
+  return orderOf(asker, { ...drawn, pair, flags: all, price: (all & Flag.MARKET) === 0 ? around(asker, pair) : 0, lots }, margin)
+}
+
+/** A limit order that rests until it is cancelled. */
+export function order(asker: Asker, pair: number, flags: number, price: number, lots: number, margin: Partial<MarginTerms>): Draft {
+  return orderOf(asker, { ...asker.terms(), pair, flags: (flags | Flag.MARGIN) >>> 0, price, lots, expiresAt: 0 }, margin)
+}
+
+function orderOf(asker: Asker, drawn: OrderTerms, margin: Partial<MarginTerms>): Draft {
+  const pairId = asker.state.genesis.pairs[drawn.pair]!.id
+  const terms: OrderTerms = { ...drawn, pairId, margin: { ...noMarginTerms(), ...margin } }
   return {
     type: CommandType.PLACE_ORDER, key: terms.key,
+    ...(isPreviewed(terms) ? { preview: questionOf(asker.account, terms) } : {}),
     send: (engine, at, correlation, caller) => encodeOrder(engine, at, CommandType.PLACE_ORDER, correlation, caller, terms),
   }
 }
+
+const NOT_PREVIEWED = Flag.POST_ONLY | Flag.EXPIRES | Flag.CLOSE
+/** Whether a preview says all that matters to it. */
+const isPreviewed = ({ flags, margin }: OrderTerms): boolean =>
+  (flags & NOT_PREVIEWED) === 0 && margin!.collateral === 0n && margin!.strategyKey === ''
 
 const sideOf = (random: Prng): number => (random.below(2) === 0 ? Flag.SELL : 0)
 

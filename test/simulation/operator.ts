@@ -5,7 +5,8 @@
  */
 import { COMMAND_LAYOUTS, CommandType, kindOf } from '../../core/layout/command.ts'
 import { PerpMode, PerpSetting, PriceSource } from '../../core/layout/margin.ts'
-import type { Decoded } from '../../core/layout/table.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import type { Decoded, Views } from '../../core/layout/table.ts'
 import { encode } from '../../core/layout/table.ts'
 import type { Prng } from '../../core/lib/prng.ts'
 import { TOTAL } from '../../core/state/columns.ts'
@@ -18,6 +19,8 @@ import { acceptClock, recordAt, type Life } from './machine.ts'
 import type { Swarm } from './swarm.ts'
 
 const REQUEST: Omit<Request, 'type'> = { key: '', sentAt: 0, send: () => undefined }
+
+export type Answered = (code: number, sequence: number) => void
 
 export interface OperatorParts {
   readonly random: Prng
@@ -58,13 +61,17 @@ export class Operator {
     if (odd !== undefined && random.below(40) === 0) this.#mode(life, odd, PerpMode.NORMAL)
   }
 
-  #post({ operator }: Life, type: CommandType, values: Decoded): void {
-    if (noRoom(operator, -1, CREDIT, WAY_OUT) !== null) return
-    const correlation = register(operator, { onResult: () => undefined, onDeadline: () => undefined }, -1, CREDIT, WAY_OUT, 1e9)
+  /** Posts a command when there is room for it; `answered` hears its code and sequence, unless the exchange dies. Whether there was. */
+  post({ operator }: Life, type: CommandType, values: Decoded, answered: Answered = () => undefined): boolean {
+    if (noRoom(operator, -1, CREDIT, WAY_OUT) !== null) return false
+    const onResult = ({ i32, f64 }: Views, base: number): void =>
+      answered(i32[base + RESULT.at.code]!, f64[(base + RESULT.at.sequence) >>> 1]!)
+    const correlation = register(operator, { onResult, onDeadline: () => undefined }, -1, CREDIT, WAY_OUT, 1e9)
     const at = slotAt(operator)
     encode(COMMAND_LAYOUTS[type]!, operator.commands.slots, at, { kind: kindOf(type, 1, 0), correlation, session: -1, ...values })
     this.#parts.posted(recordAt(operator.commands, at), { ...REQUEST, type })
     send(operator, 1)
+    return true
   }
 
   #price(life: Life): void {
@@ -86,7 +93,7 @@ export class Operator {
     this.#index.set(pair, price)
     // One that is refused for its band is believed all the same, and forced the next time.
     const force = random.below(3) > 0 ? 1 : 0
-    this.#post(life, CommandType.SET_INDEX_PRICE, {
+    this.post(life, CommandType.SET_INDEX_PRICE, {
       pair, price, source: PriceSource.OPERATOR, force, observedAt: this.#parts.wallMs() - 5,
     })
   }
@@ -109,7 +116,7 @@ export class Operator {
   #fund(life: Life): void {
     const { state } = life.sequencer
     const fees = getI64(state, totalRow(state, state.collateralAsset), TOTAL.FEES)
-    this.#post(life, CommandType.FUND_INSURANCE, { amount: fees > 0n ? fees : 1n })
+    this.post(life, CommandType.FUND_INSURANCE, { amount: fees > 0n ? fees : 1n })
   }
 
   #mode(life: Life, pair: number, mode: PerpMode, price = 0): void {
@@ -117,6 +124,6 @@ export class Operator {
   }
 
   #setting(life: Life, pair: number, setting: number, values: Decoded): void {
-    this.#post(life, CommandType.SET_PERP, { pair, setting, value: 0, price: 0, number: 0, ...values })
+    this.post(life, CommandType.SET_PERP, { pair, setting, value: 0, price: 0, number: 0, ...values })
   }
 }

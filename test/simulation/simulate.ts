@@ -12,8 +12,8 @@ export interface Failure {
   readonly message: string
 }
 
-/** Runs one seed; throws {@link Violation}. */
-export const simulate = (seed: number, turns: number): Report => new World(seed).run(turns)
+/** Runs one seed; throws {@link Violation}. `history`: with the follower of the history, or without it, whatever the seed says. */
+export const simulate = (seed: number, turns: number, history?: boolean): Report => new World(seed, history).run(turns)
 
 /**
  * What is wrong with a run, and after how many turns that was found; `null`: nothing is. What is thrown and is no violation is as

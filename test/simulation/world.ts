@@ -23,20 +23,18 @@ import { startMatcher } from '../../core/sequencer/matcher.ts'
 import type { FromThread } from '../../core/threads.ts'
 import { drain, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import { Auditor } from './auditor.ts'
-import { Client } from './clients.ts'
+import { castOf, type Cast } from './cast.ts'
 import { LOSSES, SimulatedDisk } from './disk.ts'
-import { genesisWith, PAIRS, START_MS } from './genesis.ts'
+import { genesisWith, START_MS } from './genesis.ts'
 import { SimulatedHistory } from './history.ts'
 import { HEAD, SimulatedJournal } from './journal.ts'
-import { allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, watchPlaces, type Life, type Recovered } from './machine.ts'
+import { allocate, bridgeOn, GATEWAYS, replyAt, visibleTooEarly, watchPlaces, type Life, type Recovered } from './machine.ts'
 import { DECISIONS, Losses, NO_WORDS, type Words } from './losses.ts'
-import { Operator } from './operator.ts'
 import { SimulatedSnapshots } from './snapshots.ts'
 import { LifeQuestions } from './questions.ts'
 import { swarmOf, type Swarm } from './swarm.ts'
 import { Crash, FollowerDied, Violation } from './violation.ts'
 
-const CLIENTS = 6
 const HOUR = 3_600_000
 const CONFIG = { batchMax: 12, spin: 0, clockJumpMs: 1000, clockGapSeconds: 86_400 }
 const SNAPSHOT_EVERY = 40
@@ -58,8 +56,7 @@ export class World {
   readonly #swarm: Swarm
   readonly #genesis: string
   readonly #auditor: Auditor
-  readonly #operator: Operator
-  readonly #clients: readonly Client[]
+  readonly #cast: Cast
   readonly #trace: Hash = createHash('sha256')
   readonly #counts: Record<string, number> = {}
   readonly #io: Io
@@ -82,7 +79,8 @@ export class World {
   #crash: Crash | 'sync' | null = null
   #violation: Violation | null = null
 
-  constructor(seed: number) {
+  /** `history`: whether it has the follower of the history, which is drawn otherwise. */
+  constructor(seed: number, history?: boolean) {
     this.#random = createPrng(seed)
     this.#swarm = swarmOf(seed)
     this.#genesis = genesisWith(this.#swarm.perps)
@@ -104,22 +102,14 @@ export class World {
     })
     this.#snapshots = new SimulatedSnapshots(this.#disk)
     this.#losses = new Losses(this.#disk, this.#random)
-    this.#history = this.#chance(2, 3) ? null : new SimulatedHistory({
+    const drawn = !this.#chance(2, 3)
+    this.#history = !(history ?? drawn) ? null : new SimulatedHistory({
       journal: () => new SimulatedJournal(this.#disk, undefined, () => this.#reached('history reads')),
       snapshots: this.#snapshots, io: this.#io,
     })
-    this.#clients = Array.from({ length: CLIENTS }, (_, number) => new Client(number, {
-      random: this.#random,
-      bridges: () => this.#life?.bridges ?? [],
-      monotonicMs: () => this.#monotonic,
-      wallMs: () => this.#wall,
-      pairs: PAIRS, swarm: this.#swarm, state: () => this.#life?.sequencer.state ?? null,
-      posted: (engine, base, request) => this.#auditor.posted(recordAt(engine.commands, base), request),
-      full: () => this.#count('full rings'),
-    }))
-    this.#operator = new Operator({
-      random: this.#random, swarm: this.#swarm, wallMs: () => this.#wall, monotonicMs: () => this.#monotonic,
-      posted: (record, request) => this.#auditor.posted(record, request), count: (name) => this.#count(name),
+    this.#cast = castOf({
+      random: this.#random, swarm: this.#swarm, auditor: this.#auditor, life: () => this.#life, wallMs: () => this.#wall,
+      monotonicMs: () => this.#monotonic, count: (name) => this.#count(name),
     })
   }
 
@@ -135,7 +125,7 @@ export class World {
   #run(turns: number): Report {
     while (this.#turns < turns) this.#turn(true)
     for (let quiet = 0; quiet < 400 && !this.#isQuiet(); quiet++) this.#turn(false)
-    if (!this.#isQuiet()) throw new Violation('a request was never answered, or a bucket never liquidated, without any fault')
+    if (!this.#isQuiet()) throw new Violation('without any fault a request was never answered, a bucket not liquidated, funding not paid')
     this.#end()
     for (const [name, count] of this.#auditor.seen) this.#counts[name] = count
     Object.assign(this.#counts, { batches: this.#auditor.batches, commands: this.#auditor.commands })
@@ -151,9 +141,9 @@ export class World {
    * timers of liquidation.
    */
   #isQuiet(): boolean {
-    if (this.#life === null || !this.#clients.every((client) => client.quiet)) return false
+    if (this.#life === null || !this.#cast.clients.every((client) => client.quiet)) return false
     const { clock } = this.#life.sequencer
-    return !this.#swarm.perps || (!clock.waits && this.#auditor.unhealthy(clock.now()) === 0)
+    return !this.#swarm.perps || (!clock.waits && this.#auditor.undone(clock.now()) === 0)
   }
 
   #count(name: string): void {
@@ -213,9 +203,10 @@ export class World {
   }
 
   #work(life: Life, faults: boolean): void {
-    for (const client of this.#clients) client.act(faults)
-    if (this.#chance(1, 40)) this.#operator.seeClock(life)
-    if (this.#swarm.perps) this.#operator.act(life)
+    for (const client of this.#cast.clients) client.act(faults)
+    if (this.#chance(1, 40)) this.#cast.operator.seeClock(life)
+    if (this.#swarm.perps) this.#cast.operator.act(life)
+    if (faults) this.#cast.drill?.act(life)
     if (faults && this.#stalled === 0 && this.#chance(1, 60)) this.#stalled = 1 + this.#random.below(30)
     // Now and then the matcher does not get to run for a while, and the rings fill.
     if (faults && this.#stalled > 0) this.#stalled--
@@ -231,10 +222,11 @@ export class World {
 
   #step({ sequencer, questions }: Life): void {
     questions.ask()
+    const changed = this.#chance(1, 4) && questions.changed(sequencer.clock.now())
+    if (changed) this.#count('previews that change nothing')
     this.#trace.update(String(step(sequencer)))
     const { answers } = questions
-    const wrong = questions.wrong()
-    if (wrong !== null) throw new Violation(wrong)
+    questions.look()
     if (questions.answers > answers) this.#count('questions answered')
   }
 
@@ -290,7 +282,8 @@ export class World {
       if (decision === null) throw error
       this.#count(decision.cutTail > 0 ? 'tails cut' : 'losses accepted')
       this.#auditor.rewind(decision.end)
-      for (const client of this.#clients) if (client.loses(decision.end) > 0) this.#count('clients that lost orders')
+      for (const client of this.#cast.clients) if (client.loses(decision.end) > 0) this.#count('clients that lost orders')
+      this.#cast.drill?.lost(decision.end)
       this.#history?.forget()
       return this.#recoverBy(decision, tries - 1)
     }
@@ -410,7 +403,8 @@ export class World {
     const life = this.#life
     this.#life = null
     if (life !== null) this.#last(life)
-    for (const client of this.#clients) client.lost()
+    for (const client of this.#cast.clients) client.lost()
+    this.#cast.drill?.died()
     this.#history?.kill()
     if (!(crash instanceof Crash) || !crash.power) return
     if (this.#chance(1, 2)) this.#history?.fallBack(this.#chance(1, 6))
@@ -436,7 +430,7 @@ export class World {
 
   /** Everything acknowledged is there, exactly once, also after one more start. */
   #end(): void {
-    const look = (): void => this.#clients.forEach((client) => client.look((key) => this.#auditor.accepted(key)))
+    const look = (): void => this.#cast.clients.forEach((client) => client.look((key) => this.#auditor.accepted(key)))
     look()
     this.#life = null
     // Nobody decides about what would be lost in this start.

@@ -1,0 +1,50 @@
+/** Who lives beside the simulated exchange: clients, the operator, and in some runs the drill with clients of its own. */
+import type { Prng } from '../../core/lib/prng.ts'
+import type { Auditor } from './auditor.ts'
+import { Client, type Surroundings } from './clients.ts'
+import { Drill, DRILL_CLIENTS } from './drill.ts'
+import { PAIRS } from './genesis.ts'
+import { recordAt, type Life } from './machine.ts'
+import { Operator } from './operator.ts'
+import type { Swarm } from './swarm.ts'
+
+const CLIENTS = 6
+
+export interface Cast {
+  readonly clients: readonly Client[]
+  readonly operator: Operator
+  readonly drill: Drill | null
+}
+
+/** What they see of the world. */
+export interface Stage {
+  readonly random: Prng
+  readonly swarm: Swarm
+  readonly auditor: Auditor
+  /** `null`: the exchange is down. */
+  life(): Life | null
+  wallMs(): number
+  monotonicMs(): number
+  count(name: string): void
+}
+
+export function castOf({ random, swarm, auditor, life, wallMs, monotonicMs, count }: Stage): Cast {
+  const around: Surroundings = {
+    random, wallMs, monotonicMs, swarm, pairs: PAIRS,
+    bridges: () => life()?.bridges ?? [],
+    state: () => life()?.sequencer.state ?? null,
+    posted: (engine, base, request) => auditor.posted(recordAt(engine.commands, base), request),
+    full: () => count('full rings'),
+    preview: (asked, told) => life()?.questions.preview(asked, told) === true,
+  }
+  const clients = Array.from({ length: CLIENTS }, (_, number) => new Client(number, around))
+  const operator = new Operator({
+    random, swarm, wallMs, monotonicMs, count, posted: (record, request) => auditor.posted(record, request),
+  })
+  if (!swarm.drill) return { clients, operator, drill: null }
+  const drill = new Drill({
+    account: (who) => clients[CLIENTS + who]!.account, post: (...what) => operator.post(...what), wallMs, count,
+  })
+  for (let who = 0; who < DRILL_CLIENTS; who++) clients.push(new Client(CLIENTS + who, around, drill.script(who)))
+  return { clients, operator, drill }
+}
