@@ -2,13 +2,19 @@
  * The rate of a funding interval, from the samples of its premium. Rates and premiums are whole numbers of 10^-8.
  *
  *   premium = (middle of the book within the mark's band, or the mark) / index - 1
- *   rate    = mean premium × length of the interval / 8 hours, within RATE_CAP
+ *   rate    = sum of the samples / 480, the minutes of eight hours, within RATE_CAP
  *
- * So a premium of 0.01 % that lasts costs longs 0.01 % in eight hours, however often funding is paid. Divisions cut towards 0.
+ * So a premium of 0.01 % that lasts costs longs 0.01 % in eight hours, however often funding is paid, and each sample is paid for its own
+ * minute. A minute without a sample (before the listing, during an outage, with a stale index or a halted pair) counts as a premium of
+ * 0: one sample of a book at the edge of its band never stands for an interval in which nobody could trade against it. Divisions cut
+ * towards 0.
+ *
+ * While an interval runs, its rate is what it comes to if the minutes that are left are like the mean of those that were sampled:
+ * sum × (samples + minutes left) / (samples × 480). At its end none is left, and that is the rate.
  *
  * Widest products. Of a sample: twice a price, below 2^31 ticks, × 10^4, in two steps of four digits each. Of the rate: a sum of samples
- * is below 2^40 (a premium is at most the band, half of the index, and an interval has at most 10,080 minutes); it is divided by
- * (samples × 28,800) before it is multiplied by the seconds of the interval, at most 604,800 (lib/proportion.ts): below 2^48.
+ * is below 2^39 (a premium is at most the band, 5 × 10^7, half of the index, and an interval has at most 10,080 minutes); samples and
+ * minutes left are 10,081 together at most, below 2^14, samples × 480 below 2^23, their product below 2^37, as lib/proportion.ts asks.
  */
 import { proportion } from '../lib/proportion.ts'
 import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
@@ -16,8 +22,9 @@ import { get, getF64, getI64, perpRow, perpTermsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { boundedDoubleMiddle } from './mark_price.ts'
 
-/** The time in which a premium is paid once, seconds. */
-const PREMIUM_SECONDS = 28_800
+/** The minutes in which a premium is paid once. */
+const PREMIUM_MINUTES = 480
+const MINUTE = 60_000
 const TEN_THOUSAND = 10_000
 
 /** The premium of `pair` now. It has an index. */
@@ -30,14 +37,19 @@ export function premiumOf(state: State, pair: number): number {
   return ((above - rest) / index) * TEN_THOUSAND + Math.trunc((rest * TEN_THOUSAND) / index)
 }
 
-/** The rate of the interval of `pair` by the samples that it has so far; 0: it has none. */
+/** Minutes of the running interval of a perpetual that are still to be sampled. */
+function minutesLeft(state: State, perp: number): number {
+  const left = getF64(state, perp, PERP.NEXT_FUNDING_AT) - getF64(state, perp, PERP.NEXT_SAMPLE_AT)
+  return left < 0 ? 0 : (left - (left % MINUTE)) / MINUTE + 1
+}
+
+/** The rate of the interval of `pair`, those of its minutes that are left being like the samples that it has; 0: it has none. */
 export function rateSoFar(state: State, pair: number): number {
   const perp = perpRow(state, pair)
-  const terms = perpTermsRow(state, pair)
   const samples = get(state, perp, PERP.SAMPLES)
   if (samples === 0) return 0
-  const seconds = getF64(state, terms, PERP_TERMS.FUNDING_MS) / 1000
-  const rate = proportion(Number(getI64(state, perp, PERP.PREMIUM_SUM)), seconds, samples * PREMIUM_SECONDS)
-  const cap = get(state, terms, PERP_TERMS.RATE_CAP)
+  const sum = Number(getI64(state, perp, PERP.PREMIUM_SUM))
+  const rate = proportion(sum, samples + minutesLeft(state, perp), samples * PREMIUM_MINUTES)
+  const cap = get(state, perpTermsRow(state, pair), PERP_TERMS.RATE_CAP)
   return Math.min(cap, Math.max(-cap, rate))
 }

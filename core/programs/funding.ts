@@ -9,7 +9,7 @@
  * Intervals end at multiples of their length since 1970, in sequenced time. One that nobody was there for (the exchange was down) is not
  * made up for: the one that is over ends with the samples it has, the next ends at the next multiple. Without samples, or with a stale
  * index, the rate is 0. A premium is sampled only while the index is fresh and the pair takes orders: nobody pays for the premium of a
- * book that he cannot trade with.
+ * book that he cannot trade with. Each sample is paid for its minute alone (margin/funding_rate.ts), so few samples pay little.
  *
  * Widest product: mark × atoms of a tick and lot × rate: value of a lot at most 2^36 (state/perp_terms.ts), a rate at most 2^22: 2^58.
  */

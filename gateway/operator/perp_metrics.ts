@@ -17,7 +17,7 @@ const OF_PAIR: readonly (readonly [Metric, (figures: PerpFigures, pair: Pair, no
   [gauge('exchange_perp_index_stale_seconds', 'Age from which on it is stale'), ({ staleMs }) => staleMs / 1000],
   [gauge('exchange_perp_mode', '0 normal, 1 reduce only, 2 settling, 3 settled'), ({ mode }) => mode],
   [gauge('exchange_perp_funding_rate', 'Funding rate that was paid last; positive: longs pay'), ({ lastRate }) => lastRate / 1e8],
-  [gauge('exchange_perp_predicted_funding_rate', 'What would be paid now'), ({ predictedRate }) => predictedRate / 1e8],
+  [gauge('exchange_perp_predicted_funding_rate', 'Rate of this interval, if it goes on'), ({ predictedRate }) => predictedRate / 1e8],
   [gauge('exchange_perp_open_interest', 'Size of all long positions'), ({ openLots }, pair) => sized(pair, openLots)],
   [gauge('exchange_perp_positions', 'Open positions'), ({ positions }) => positions],
 ]

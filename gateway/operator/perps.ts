@@ -46,7 +46,7 @@ const Perp = Type.Object({
   openInterestCap: field(Nullable(Decimal), 'Most that there may be; null: no cap.'),
   positions: field(Type.Integer(), 'Open positions.'),
   fundingRate: field(Decimal, 'Paid last; positive: longs pay.'),
-  predictedFundingRate: field(Decimal, 'What would be paid now.'),
+  predictedFundingRate: field(Decimal, 'Rate of the running interval, if the minutes that are left are like those sampled.'),
   nextFundingAt: field(Nullable(Timestamp), 'null: funding is not paid.'),
 })
 

@@ -1,13 +1,16 @@
 /**
- * Promise: the rate of a funding interval is the mean of its premium samples, for the part of eight hours that it is long, within the cap;
- * 0 without samples or with a stale index. By numbers worked out by hand: one lot is worth 100,000 atoms at 10,000 ticks.
+ * Promise: each premium sample is paid for its minute, a 480th of what eight hours of it cost, within the cap of the interval; a minute
+ * without a sample pays nothing, nor does an interval at whose end the index is stale. By numbers worked out by hand: one lot is worth
+ * 100,000 atoms at 10,000 ticks.
  */
 import t from 'tap'
-import { CommandType } from '../../core/layout/command.ts'
+import { CommandType, PairStatus } from '../../core/layout/command.ts'
 import { PerpSetting } from '../../core/layout/margin.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { PERP } from '../../core/state/margin_rows.ts'
+import { rateSoFar } from '../../core/margin/funding_rate.ts'
+import { PERP, PERP_TERMS } from '../../core/state/margin_rows.ts'
+import { perpRow, perpTermsRow, set, setI64 } from '../../core/state/rows.ts'
 import { readPredictedRate } from '../../core/view/margin.ts'
 import { HOUR_0, PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
 
@@ -64,23 +67,44 @@ t.test('the prediction goes with the samples', async (t) => {
 
 t.test('shorts pay for a discount, and the cumulative funding goes down', async (t) => {
   const stage = sampled([-20, -20])
-  t.equal(rateOf(stepAt(stage, HOUR)), -25_000)
-  t.equal(stage.atoms(PERP.CUMULATIVE), -25_000_000n)
-  stage.book(9979, 9981)
-  stepAt(stage, HOUR + MINUTE)
-  t.equal(rateOf(stepAt(stage, 2 * HOUR)), -25_000)
-  t.equal(stage.atoms(PERP.CUMULATIVE), -50_000_000n)
+  t.equal(rateOf(stepAt(stage, HOUR)), -1250, 'three minutes of 20 ticks: 600,000 / 480')
+  t.equal(stage.atoms(PERP.CUMULATIVE), -1_250_000n)
+  for (let minute = 1; minute < 60; minute++) stepAt(stage, HOUR + minute * MINUTE)
+  t.equal(rateOf(stepAt(stage, 2 * HOUR)), -25_000, 'an hour of it')
+  t.equal(stage.atoms(PERP.CUMULATIVE), -26_250_000n)
+})
+
+t.test('one sample is paid for one minute: after a listing, an outage, or a stale index', async (t) => {
+  for (const [what, samples, ticks, rate] of [
+    ['a book at the edge of its band, in the last minute', 1, 5000, 6_250],
+    ['one sample of 0.1 %', 1, 10, 208], ['and below the index', 1, -10, -208],
+    ['half of an hour', 30, 10, 6_250],
+  ] as const) {
+    const late = new PerpStage({ staleSeconds: 3600, maxFundingRate: '0.04' })
+    late.price(10_000)
+    late.send(CommandType.SET_PERP, { pair: PERP_PAIR, setting: PerpSetting.FORCED_MARK, value: 10_000, number: HOUR_0 + 10 * HOUR })
+    // Nobody is there before.
+    late.time = HOUR_0 + HOUR - samples * MINUTE
+    late.send(CommandType.SET_PAIR_STATUS, { pair: PERP_PAIR, status: PairStatus.HALTED })
+    late.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+    late.send(CommandType.SET_PAIR_STATUS, { pair: PERP_PAIR, status: PairStatus.ACTIVE })
+    late.book(10_000 + ticks - 1, 10_000 + ticks + 1)
+    for (let minute = samples - 1; minute > 0; minute--) stepAt(late, HOUR - minute * MINUTE)
+    t.match(stepAt(late, HOUR), [{ event: 'FUNDING_RATE', rate, samples }, {}, {}], what)
+    t.equal(late.atoms(PERP.CUMULATIVE), BigInt(rate) * 1000n, 'of 100,000 atoms, in 10^-6 atoms')
+  }
 })
 
 t.test('the clamp: premiums within the band of the mark, rates within the cap', async (t) => {
-  const banded = sampled([5000], { maxFundingRate: '0.04' })
-  t.equal(banded.atoms(PERP.PREMIUM_SUM), 3_000_000n, '3 %')
+  const hour = (ticks: number): number[] => Array.from({ length: 59 }, () => ticks)
+  const banded = sampled(hour(5000), { maxFundingRate: '0.04' })
+  t.equal(banded.atoms(PERP.PREMIUM_SUM), 59n * 3_000_000n, '3 %')
   t.equal(rateOf(stepAt(banded, HOUR)), 375_000)
   for (const [ticks, rate] of [[10, 12_500], [-10, -12_500], [9, 11_250]] as const) {
-    t.equal(rateOf(stepAt(sampled([ticks, ticks], { maxFundingRate: '0.000125' }), HOUR)), rate, `${ticks} ticks`)
+    t.equal(rateOf(stepAt(sampled(hour(ticks), { maxFundingRate: '0.000125' }), HOUR)), rate, `${ticks} ticks`)
   }
   for (const [ticks, rate] of [[11, 12_500], [-11, -12_500], [300, 12_500]] as const) {
-    t.equal(rateOf(stepAt(sampled([ticks, ticks], { maxFundingRate: '0.000125' }), HOUR)), rate, `${ticks} ticks, beyond the cap`)
+    t.equal(rateOf(stepAt(sampled(hour(ticks), { maxFundingRate: '0.000125' }), HOUR)), rate, `${ticks} ticks, beyond the cap`)
   }
 })
 
@@ -126,10 +150,10 @@ t.test('the boundary: never early, once, and intervals that nobody was there for
   t.match(stepAt(stage, 2 * MINUTE).at(-1), { code: 0 })
   t.match(stepAt(stage, 2 * MINUTE).at(-1), { code: refused }, 'once')
   t.equal(rateOf(stepAt(stage, HOUR - 1)), undefined, 'a millisecond before the hour')
-  t.equal(rateOf(stepAt(stage, 5 * HOUR + MINUTE)), 12_500, 'three samples of the first hour, one of now')
+  t.equal(rateOf(stepAt(stage, 5 * HOUR + MINUTE)), 833, 'three samples of the first hour, one of now: 400,000 / 480')
   t.equal(stage.moment(PERP.NEXT_FUNDING_AT), HOUR_0 + 6 * HOUR)
   t.equal(stage.moment(PERP.NEXT_SAMPLE_AT), HOUR_0 + 5 * HOUR + 2 * MINUTE)
-  t.equal(stage.atoms(PERP.CUMULATIVE), 12_500_000n)
+  t.equal(stage.atoms(PERP.CUMULATIVE), 833_000n)
 })
 
 t.test('who and what is refused', async (t) => {
@@ -150,12 +174,42 @@ t.test('the widest product: the dearest lot at the highest rate', async (t) => {
   stage.book(60_000, 60_002)
   stage.price(40_000)
   t.equal(stage.mark, 60_000, 'the band ends at half more')
-  stage.time = HOUR_0 + MINUTE
-  stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
-  t.equal(stage.atoms(PERP.PREMIUM_SUM), 50_000_000n)
+  for (let minute = 1; minute < 480; minute++) {
+    stage.time = HOUR_0 + minute * MINUTE
+    stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+    if (minute === 1) t.equal(stage.atoms(PERP.PREMIUM_SUM), 50_000_000n)
+  }
   stage.time = HOUR_0 + 8 * HOUR
   stage.price(40_000)
   stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
   t.equal(stage.get(PERP.LAST_RATE), 4_000_000)
   t.equal(stage.atoms(PERP.CUMULATIVE), 60_000n * 2n ** 20n * 40_000n)
+})
+
+t.test('the widest sum: a week of samples at the widest band, exact to the last minute', async (t) => {
+  const WEEK = 168 * HOUR
+  // Weeks since 1970 begin on Thursdays.
+  const begin = HOUR_0 - (HOUR_0 % WEEK)
+  const stage = new PerpStage({ staleSeconds: 3600, maxFundingRate: '0.04', markBandBps: '5000', fundingIntervalSeconds: 604_800 })
+  stage.time = begin + WEEK
+  stage.price(40_000)
+  stage.book(60_000, 60_000)
+  const rates = (sum: bigint, samples: number): number => {
+    setI64(stage.state, perpRow(stage.state, PERP_PAIR), PERP.PREMIUM_SUM, sum)
+    set(stage.state, perpRow(stage.state, PERP_PAIR), PERP.SAMPLES, samples)
+    return rateSoFar(stage.state, PERP_PAIR)
+  }
+  for (const samples of [1, 2, 7, 4_999, 10_079]) {
+    stage.time = begin + WEEK + samples * MINUTE
+    stage.price(40_000)
+    stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+    // Beyond the cap whatever the sum is; so the cap is taken away to see the quotient.
+    set(stage.state, perpTermsRow(stage.state, PERP_PAIR), PERP_TERMS.RATE_CAP, 2 ** 31 - 1)
+    const sum = BigInt(samples) * 50_000_000n - 1n
+    t.equal(rates(sum, samples), Number((sum * 10_080n) / BigInt(samples * 480)), `${samples} samples`)
+  }
+  set(stage.state, perpTermsRow(stage.state, PERP_PAIR), PERP_TERMS.RATE_CAP, 4_000_000)
+  stage.time = begin + 2 * WEEK
+  stage.price(40_000)
+  t.match(stage.events(CommandType.FUNDING_STEP, { pair: PERP_PAIR }), [{ samples: 10_080, rate: 4_000_000 }, {}, {}])
 })

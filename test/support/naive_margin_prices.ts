@@ -13,7 +13,7 @@ import { addToFund } from './naive_margin_liquidation.ts'
 import { otherSide, type Ex } from './naive_terms.ts'
 
 const MINUTE = 60_000
-const EIGHT_HOURS = 28_800
+const EIGHT_HOUR_MINUTES = 480
 
 const termsOf = (ex: Ex, pair: number): NonNullable<Ex['genesis']['pairs'][number]['perp']> => ex.genesis.pairs[pair]!.perp!
 const between = (low: Decimal, value: Decimal, high: Decimal): Decimal => Decimal.min(high, Decimal.max(low, value))
@@ -84,12 +84,17 @@ function premiumOf(ex: Ex, pair: number): bigint {
   return truncated(middle.minus(index).times(1e8).div(index))
 }
 
-/** The mean premium of eight hours for the length of an interval, 10^-8, within the cap. */
+/**
+ * What a premium of eight hours is for the minutes that were sampled, 10^-8, within the cap: each of them pays its own premium, and those
+ * of the interval that are still to come are expected to be like them.
+ */
 export function rateSoFar(ex: Ex, pair: number): number {
-  const { premiumSum, samples } = perpOf(ex, pair)
+  const { premiumSum, samples, nextSampleAt, nextFundingAt } = perpOf(ex, pair)
   if (samples === 0) return 0
-  const { fundingIntervalSeconds, rateCap } = termsOf(ex, pair)
-  const rate = exact(premiumSum).times(fundingIntervalSeconds).div(EIGHT_HOURS).div(samples)
+  const { rateCap } = termsOf(ex, pair)
+  let toCome = 0
+  for (let at = nextSampleAt; at <= nextFundingAt; at += MINUTE) toCome++
+  const rate = exact(premiumSum).times(samples + toCome).div(samples * EIGHT_HOUR_MINUTES)
   return between(exact(-rateCap), exact(truncated(rate)), exact(rateCap)).toNumber()
 }
 
