@@ -18,8 +18,8 @@
  * in, and take it away again. What one command fills it covers first (orders/margin_admission.ts), so a part of a MARKET or IOC order
  * leaves its position with the initial margin as far as what it brought goes.
  *
- * EARMARKED changes by what comes and goes, never by a fill. COLLATERAL events say what an order brought, what its end moved and what was
- * committed beside it; its own part is in the POSITION event of the fill.
+ * EARMARKED changes by what comes and goes, never by a fill. COLLATERAL events say what an order brought, what its end gave back and what
+ * was committed beside it; its own part is in the POSITION event of the fill.
  *
  * Widest product: HOLD % lots × lots < 2^62.
  */
@@ -119,7 +119,7 @@ function stopOverdrawn(state: State, row: number): never {
 
 /**
  * Gives the collateral that the order at `row`, which is in no list and no sum any more, has not committed back to the margin account, as
- * far as no other order counts on it. Register RELEASE = what went back; scratch: M0, COMMITTED.
+ * far as no other order counts on it; COLLATERAL tells of it if it is anything. Register RELEASE = what went back; scratch: M0, COMMITTED.
  */
 export function giveBackCollateral(state: State, row: number): void {
   const { registers } = state
@@ -128,6 +128,7 @@ export function giveBackCollateral(state: State, row: number): void {
   const bucket = bucketOf(state, positionOf(state, row))
   const margin = marginAccountOf(state, bucket)
   returnCollateral(state, row, bucket)
+  if (registers[R.RELEASE]! === 0n) return
   touchBucket(state, bucket)
   touchMargin(state, margin)
   registers[R.AMOUNT] = -registers[R.RELEASE]!

@@ -131,7 +131,7 @@ export function giveBack(ex: Ex, order: Order): bigint {
   order.margin!.hold = 0n
   bucket.pending -= back
   if (hold > back) heirs.at(-1)!.margin!.hold += hold - back
-  tellCollateral(ex, bucket.margin, bucket, CollateralReason.ORDER, -back)
+  if (back > 0n) tellCollateral(ex, bucket.margin, bucket, CollateralReason.ORDER, -back)
   return back
 }
 
