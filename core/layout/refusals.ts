@@ -247,13 +247,13 @@ export const REFUSALS = {
     415, 'POSITION_LIMIT_EXCEEDED', 'VALIDATION_ERROR', 'With its orders the position would be larger than maxPositionSize', 'InvalidOrder',
   ),
   OPEN_INTEREST_LIMIT: refusal(
-    416, 'OPEN_INTEREST_LIMIT', 'VALIDATION_ERROR', 'The open interest of the pair is at its cap; orders that reduce are taken',
+    416, 'OPEN_INTEREST_LIMIT', 'VALIDATION_ERROR', 'The open interest of the pair is at its cap; reduceOnly orders are taken',
     'InvalidOrder',
   ),
   PRICE_STALE: refusal(
-    417, 'PRICE_STALE', 'VALIDATION_ERROR', 'The index price is stale; only orders that reduce are taken until it is fresh', 'InvalidOrder',
+    417, 'PRICE_STALE', 'VALIDATION_ERROR', 'The index price is stale; only reduceOnly orders are taken until it is fresh', 'InvalidOrder',
   ),
-  PAIR_REDUCE_ONLY: refusal(418, 'PAIR_REDUCE_ONLY', 'VALIDATION_ERROR', 'Only orders that reduce are taken on this pair', 'InvalidOrder'),
+  PAIR_REDUCE_ONLY: refusal(418, 'PAIR_REDUCE_ONLY', 'VALIDATION_ERROR', 'Only reduceOnly orders are taken on this pair', 'InvalidOrder'),
   WRONG_TRADING_MODE: refusal(
     419, 'WRONG_TRADING_MODE', 'VALIDATION_ERROR', 'A perpetual takes tradingMode MARGIN, a spot pair SPOT', 'InvalidOrder',
   ),

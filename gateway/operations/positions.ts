@@ -161,8 +161,8 @@ export const ClosePosition = operation({
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'none',
   summary: 'Close a position',
   description: 'Places a reduce-only order against the position: MARKET for all of it unless the request says otherwise. It never turns '
-    + 'the position and cannot meet another one. Stays available in maintenance, while prices are stale and where only orders that '
-    + 'reduce are taken.',
+    + 'the position and cannot meet another one. Stays available in maintenance, while prices are stale and where only '
+    + 'reduceOnly orders are taken.',
   answer: 'The order was accepted.',
   refusals: [
     'POSITION_NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', 'PAIR_NOT_ACTIVE', 'REDUCE_ONLY_REJECTED', 'RISK_BUCKET_IN_LIQUIDATION',

@@ -40,7 +40,7 @@ const Perp = Type.Object({
   markPrice: field(Nullable(Decimal), 'null: there is none yet.'),
   source: field(Type.Enum(PRICE_SOURCE_NAMES), 'Where the index price came from.'),
   ageSeconds: field(Nullable(Type.Number()), 'Age of the index price.'),
-  stale: field(Type.Boolean(), 'Whether it is too old: then nothing is liquidated or paid, and only orders that reduce are taken.'),
+  stale: field(Type.Boolean(), 'Whether it is too old: then nothing is liquidated or paid, and only reduceOnly orders are taken.'),
   forcedUntil: field(Nullable(Timestamp), 'The mark is forced until then; null: it is not.'),
   openInterest: field(Decimal, 'Size of all long positions.'),
   openInterestCap: field(Nullable(Decimal), 'Most that there may be; null: no cap.'),
@@ -101,7 +101,7 @@ export const ListPerps = operatorRoute({
   commands: [{
     name: 'perps list',
     purpose: 'every perpetual: prices, mode, open interest and funding',
-    explains: 'AGE is that of the index price. While it is stale nothing is liquidated or paid, and only orders that reduce are taken.\n'
+    explains: 'AGE is that of the index price. While it is stale nothing is liquidated or paid, and only reduceOnly orders are taken.\n'
       + 'RATE was paid last; NEXT is what would be paid now. Positive: longs pay.',
     example: [
       'perps list',
@@ -194,7 +194,7 @@ export const SetPerpMode = operatorRoute({
     options: [{ option: 'price', field: 'price', typed: 'PRICE' }],
     purpose: 'what a perpetual lets happen: NORMAL, REDUCE_ONLY, SETTLING',
     explains: '  NORMAL       everything\n'
-      + '  REDUCE_ONLY  only orders that reduce a position\n'
+      + '  REDUCE_ONLY  only reduceOnly orders\n'
       + '  SETTLING     orders end and all positions are closed at --price; it cannot be taken back\n'
       + 'When all positions are closed it is SETTLED, and may be NORMAL or REDUCE_ONLY again. It is in the journal.',
     example: [`perps mode ${SYMBOL} REDUCE_ONLY`, `${SYMBOL} is REDUCE_ONLY (sequence 1042)`],
