@@ -221,6 +221,8 @@ export function exposition(gauges: Gauges, now: number): string {
   const named = (pool: string): string => `pool="${pool.replace(/["\\\n]/g, '_')}"`
   for (const { pool, used: rows } of pools) text.sample(used, rows, named(pool))
   for (const { pool, capacity: rows } of pools) text.sample(capacity, rows, named(pool))
+  const shares = gauge('exchange_pool_share', 'Rows of that pool that one user, with all sub-accounts, may have now')
+  for (const { pool, share } of pools) if (share !== null) text.sample(shares, share, named(pool))
   const pairs = gauge('exchange_pair_status', 'What a pair lets happen: 0 halted, 1 active, 2 cancel only')
   for (const { index, symbol } of gauges.state.genesis.pairs) {
     text.sample(pairs, get(gauges.state, pairRow(gauges.state, index), PAIR.STATUS), `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
