@@ -16,15 +16,15 @@ import { REFUSALS } from '../layout/refusals.ts'
 import { emitCollateral } from '../events/margin.ts'
 import { assert } from '../lib/assert.ts'
 import { R, touchAccount } from '../state/balances.ts'
-import { ACCOUNT, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, PROFILE, SCALAR } from '../state/columns.ts'
 import {
   BucketState, MARGIN_ACCOUNT, MARGIN_ACCOUNT_WORDS, MarginAccountKind, MarginMode, RISK_BUCKET, RISK_BUCKET_WORDS,
 } from '../state/margin_rows.ts'
 import {
   accountRow, add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, lose, marginAccountAt,
-  marginAccountRow, now, scalar, sequence, set, setF64, setI64, setScalar,
+  marginAccountRow, now, profileRow, scalar, sequence, set, setF64, setI64, setScalar,
 } from '../state/rows.ts'
-import { countForFamily, familyMayTake, familyRow } from '../state/shares.ts'
+import { countForFamily, familyMayTake, familyRow, mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { delistBucket } from './liquidation_list.ts'
 
@@ -52,6 +52,29 @@ export function findMarginAccount(state: State, account: number, margin: number,
 /** True when a row is left for one more margin account. */
 export const roomForMarginAccount = (state: State): boolean =>
   scalar(state, SCALAR.MARGIN_ACCOUNTS_LIVE) < state.genesis.limits.marginAccounts
+
+/** Margin accounts of the family of `account`, parents included. Walks at most `subAccountsPerMaster` accounts. */
+export function marginAccountsOfFamily(state: State, account: number): number {
+  const master = get(state, accountRow(state, account), ACCOUNT.FAMILY)
+  let held = get(state, accountRow(state, master), MARGIN_ACCOUNTS)
+  let next = get(state, profileRow(state, master), PROFILE.FIRST_SUB)
+  while (next !== 0) {
+    held += get(state, accountRow(state, next - 1), MARGIN_ACCOUNTS)
+    next = get(state, profileRow(state, next - 1), PROFILE.NEXT_SUB)
+  }
+  return held
+}
+
+/**
+ * Why the parent of `account` may not be made: OVERLOADED: no row is left for anybody; TOO_MANY_MARGIN_ACCOUNTS: its family has its share
+ * of them (state/shares.ts). 0: it may.
+ */
+export function mayMakeParent(state: State, account: number): number {
+  if (!roomForMarginAccount(state)) return REFUSALS.OVERLOADED.number
+  const { marginAccounts } = state.genesis.limits
+  const free = marginAccounts - scalar(state, SCALAR.MARGIN_ACCOUNTS_LIVE)
+  return mayTake(marginAccountsOfFamily(state, account), marginAccounts, free) ? 0 : REFUSALS.TOO_MANY_MARGIN_ACCOUNTS.number
+}
 
 /** A new margin account of `account`, behind its parent if it has one. The caller looked for room. */
 export function makeMarginAccount(state: State, account: number, kind: number): number {
@@ -81,7 +104,7 @@ export function makeMarginAccount(state: State, account: number, kind: number): 
   return row
 }
 
-/** The parent margin account of `account`, made if it was not. The caller looked for room ({@link roomForMarginAccount}). */
+/** The parent margin account of `account`, made if it was not. The caller looked for room ({@link mayMakeParent}). */
 export function makeParent(state: State, account: number): number {
   const parent = parentOf(state, account)
   return parent >= 0 ? parent : makeMarginAccount(state, account, MarginAccountKind.PARENT)
@@ -181,7 +204,8 @@ function roomForBucket(state: State, account: number, margin: number): boolean {
 
 /** Why `account` may not have a bucket more in the margin account (-1: its parent, not made yet): number of a refusal; 0: it may. */
 export function mayMakeBucket(state: State, account: number, margin: number): number {
-  if (margin < 0 && !roomForMarginAccount(state)) return REFUSALS.OVERLOADED.number
+  const code = margin < 0 ? mayMakeParent(state, account) : 0
+  if (code !== 0) return code
   if (roomForBucket(state, account, margin) || (margin >= 0 && oldestClosed(state, margin) >= 0)) return 0
   return REFUSALS.TOO_MANY_RISK_BUCKETS.number
 }

@@ -18,7 +18,7 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { addShort, emitCollateral, emitCredit, emitResult } from '../events/emit.ts'
 import {
-  closeOut, findMarginAccount, isInLiquidation, makeParent, marginAccountOf, namedBucket, parentOf, roomForMarginAccount, touchMargin,
+  closeOut, findMarginAccount, isInLiquidation, makeParent, marginAccountOf, mayMakeParent, namedBucket, parentOf, touchMargin,
 } from '../margin/buckets.ts'
 import { allocate, freeOf, hasFreshPrices, isSettleable, partlyWithdrawable } from '../margin/collateral.ts'
 import { R, touchAccount } from '../state/balances.ts'
@@ -95,7 +95,7 @@ function refusalOf(state: State, command: Views, base: number, account: number, 
 function depositRefusal(state: State, account: number, margin: number, atoms: bigint): number {
   state.registers[R.AMOUNT] = getI64(state, balanceRow(state, account, state.collateralAsset), BALANCE.AVAILABLE)
   if (state.registers[R.AMOUNT]! < atoms) return INSUFFICIENT_BALANCE.number
-  return margin >= 0 || roomForMarginAccount(state) ? 0 : REFUSALS.OVERLOADED.number
+  return margin >= 0 ? 0 : mayMakeParent(state, account)
 }
 
 function takeOutRefusal(state: State, bucket: number, atoms: bigint): number {

@@ -70,21 +70,9 @@ function openRefusal(state: State, command: Views, base: number, account: number
   const parents = parentOf(state, account) < 0 ? 0 : 1
   const subs = get(state, accountRow(state, account), ACCOUNT.MARGIN_ACCOUNTS) - parents
   if (subs >= marginSubAccounts) return REFUSALS.TOO_MANY_MARGIN_ACCOUNTS.number
-  // A parent that is not made yet takes a row too, and needs no share.
+  // A parent that is not made yet takes a row too.
   const free = marginAccounts - scalar(state, SCALAR.MARGIN_ACCOUNTS_LIVE) - (1 - parents)
-  return mayTake(heldByFamily(state, account), marginAccounts, free) ? 0 : REFUSALS.TOO_MANY_MARGIN_ACCOUNTS.number
-}
-
-/** Margin accounts of the family of `account`, parents included. */
-function heldByFamily(state: State, account: number): number {
-  const master = get(state, accountRow(state, account), ACCOUNT.FAMILY)
-  let held = get(state, accountRow(state, master), ACCOUNT.MARGIN_ACCOUNTS)
-  let next = get(state, profileRow(state, master), PROFILE.FIRST_SUB)
-  while (next !== 0) {
-    held += get(state, accountRow(state, next - 1), ACCOUNT.MARGIN_ACCOUNTS)
-    next = get(state, profileRow(state, next - 1), PROFILE.NEXT_SUB)
-  }
-  return held
+  return mayTake(marginAccountsOfFamily(state, account) + (1 - parents), marginAccounts, free) ? 0 : REFUSALS.TOO_MANY_MARGIN_ACCOUNTS.number
 }
 
 /** Bytes from 0x20 to `most` but DEL, then zeros. */

@@ -96,8 +96,8 @@ function setMode(state: State, pair: number, mode: number, price: number): void 
 
 /** What was known of prices is forgotten; the next index price is the first. */
 function beginAgain(state: State, perp: number): void {
-  for (const field of [PERP.INDEX, PERP.MARK, PERP.SETTLEMENT]) set(state, perp, field, 0)
-  for (const field of [PERP.INDEX_AT, PERP.OBSERVED_AT, PERP.BASIS_AT]) setF64(state, perp, field, 0)
+  for (const field of [PERP.INDEX, PERP.MARK, PERP.SETTLEMENT, PERP.SUSPECT, PERP.SUSPECTS]) set(state, perp, field, 0)
+  for (const field of [PERP.INDEX_AT, PERP.OBSERVED_AT, PERP.BASIS_AT, PERP.SUSPECT_AT]) setF64(state, perp, field, 0)
   setI64(state, perp, PERP.BASIS, 0n)
 }
 

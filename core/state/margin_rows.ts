@@ -47,6 +47,10 @@ export const PERP = {
   FORCED_MARK: 30, FORCED_UNTIL: f64(32),
   /** Row to go on with, of a walk over positions that is under way: settlement (liquidation/settle_pair.ts). */
   CURSOR: 34,
+  /** A price beyond the band of a stale index that waits for others like it (programs/prices.ts), ticks; how many there were, 0: none. */
+  SUSPECT: 35, SUSPECTS: 36,
+  /** f64, Unix ms: when the last of them came. */
+  SUSPECT_AT: f64(38),
 } as const
 
 export const PERP_TERMS_WORDS = 32

@@ -126,7 +126,8 @@ export const ListPerps = operatorRoute({
 export const SetIndexPrice = operatorRoute({
   method: 'POST', path: '/perps/price', token: true,
   summary: 'Set the index price of a perpetual',
-  description: 'The price feeder leaves it alone until it is stale. A price far from a fresh one before is refused unless it is forced.',
+  description: 'The price feeder leaves it alone until it is stale. A price far from the one before is refused unless it is forced; behind an '
+    + 'outage the third that agrees, each a second after the one before, is taken.',
   body: Type.Object({
     pair: pairName, price: field(Amount, 'The index price, a multiple of the tick.'),
     force: Type.Optional(field(Type.Boolean(), 'Also outside of the band around the price before.')),
@@ -146,8 +147,9 @@ export const SetIndexPrice = operatorRoute({
     name: 'perps price', parameters: [{ field: 'pair', typed: 'PAIR' }, { field: 'price', typed: 'PRICE' }],
     options: [{ option: 'force', field: 'force', typed: 'true' }],
     purpose: 'set the index price of a perpetual',
-    explains: 'The price feeder leaves it alone until it is stale. A price outside of the band around a fresh one before is refused:\n'
-      + 'look whether it is right, then --force true. Positions are liquidated by what follows from it.',
+    explains: 'The price feeder leaves it alone until it is stale. A price outside of the band around the one before is refused:\n'
+      + 'look whether it is right, then --force true. When the one before is stale, the third in a row that agrees, a second or more\n'
+      + 'apart, is taken without it. Positions are liquidated by what follows from it.',
     example: [`perps price ${SYMBOL} 65000`, `${SYMBOL}: index 65000, was 64990, mark 65000 (sequence 1042)`],
     show: ({ symbol: name, indexPrice, markPrice, before, sequence }) =>
       `${printable(name)}: index ${indexPrice}, was ${before ?? 'none'}, mark ${markPrice} (sequence ${sequence})`,

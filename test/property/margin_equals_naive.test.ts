@@ -24,7 +24,7 @@ const { SEED, VARIANT, COMMANDS } = process.env
 const SHORT = 8
 const RUNS: MarginDuelOptions[] = [
   { variant: 'perps', seed: 7, commands: 80_000, checkEvery: 97, stormEvery: 3500 },
-  { variant: 'perps', seed: 2, commands: 24_000, checkEvery: 7, outboxRecords: 3 },
+  { variant: 'perps', seed: 12, commands: 24_000, checkEvery: 7, outboxRecords: 3 },
   { variant: 'perps', seed: 3, commands: 16_000, checkEvery: 1, stormEvery: 1800 },
   { variant: 'perpsTight', seed: 4, commands: 56_000, checkEvery: 97, stormEvery: 1200 },
   { variant: 'perpsTight', seed: 5, commands: 24_000, checkEvery: 7, stormEvery: 700 },

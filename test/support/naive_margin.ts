@@ -124,6 +124,8 @@ export interface Perp {
   forcedMark: number
   forcedUntil: number
   cursor: number
+  /** Prices far from a stale index, one like the other, and when each came. */
+  suspects: { price: number; at: number }[]
   /** Price of the last trade, ticks; 0: none. */
   last: number
 }
@@ -131,7 +133,7 @@ export interface Perp {
 const noPrice = (openCap: number): Perp => ({
   index: 0, mark: 0, mode: 0, source: 0, indexAt: 0, observedAt: 0, basis: 0n, basisAt: 0, premiumSum: 0n, samples: 0, lastRate: 0,
   lastFundingAt: 0, nextFundingAt: 0, nextSampleAt: 0, cumulative: 0n, openCap, settlement: 0, forcedMark: 0, forcedUntil: 0, cursor: 0,
-  last: 0,
+  suspects: [], last: 0,
 })
 
 /** Everything of margin trading that an exchange has. */

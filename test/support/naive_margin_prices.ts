@@ -123,9 +123,21 @@ function priceRefusal(ex: Ex, command: Decoded): number {
   if (price < 1 || price >= ex.genesis.limits.priceTicks || source < 0 || source > 3) return CODE.VALIDATION_ERROR
   const { mode, index } = perpOf(ex, pair)
   if (mode >= 2) return CODE.WRONG_PERP_MODE
-  if (command['force'] !== 0 || isStale(ex, pair)) return 0
-  const away = exact(Math.abs(price - index)).div(index)
-  return away.gt(exact(termsOf(ex, pair).indexBandPpm).div(1e6)) ? CODE.PRICE_OUT_OF_BAND : 0
+  if (command['force'] !== 0 || index === 0 || isNear(ex, pair, index, price)) return 0
+  if (!isStale(ex, pair)) return CODE.PRICE_OUT_OF_BAND
+  return thirdOfThree(ex, pair, price) ? 0 : CODE.PRICE_OUT_OF_BAND
+}
+
+const isNear = (ex: Ex, pair: number, around: number, price: number): boolean =>
+  exact(Math.abs(price - around)).div(around).lte(exact(termsOf(ex, pair).indexBandPpm).div(1e6))
+
+/** What is far from a stale index must be said three times in a row, a second apart. */
+function thirdOfThree(ex: Ex, pair: number, price: number): boolean {
+  const perp = perpOf(ex, pair)
+  const last = perp.suspects.at(-1)
+  if (last === undefined || !isNear(ex, pair, last.price, price)) perp.suspects = [{ price, at: ex.now }]
+  else if (ex.now >= last.at + 1000) perp.suspects.push({ price, at: ex.now })
+  return perp.suspects.length === 3
 }
 
 /** The insurance fund begins with the first index price: an account that no wallet signs for. */
@@ -161,7 +173,7 @@ export function setIndexPrice(ex: Ex, command: Decoded): void {
   if (before === 0) Object.assign(perp, { nextSampleAt: nextMultiple(ex.now, MINUTE), nextFundingAt: nextEnd(ex, pair) })
   makeFund(ex)
   const { price: index, source, observedAt } = command
-  Object.assign(perp, { index, source, indexAt: ex.now, observedAt })
+  Object.assign(perp, { index, source, indexAt: ex.now, observedAt, suspects: [] })
   smooth(ex, pair)
   setMark(ex, pair)
   tellMark(ex, pair)
@@ -252,6 +264,6 @@ function setMode(ex: Ex, pair: number, perp: Perp, mode: number, price: number):
     Object.assign(perp, { premiumSum: 0n, samples: 0 })
     setMark(ex, pair)
   } else if (before === 3) {
-    Object.assign(perp, { index: 0, mark: 0, settlement: 0, indexAt: 0, observedAt: 0, basisAt: 0, basis: 0n })
+    Object.assign(perp, { index: 0, mark: 0, settlement: 0, indexAt: 0, observedAt: 0, basisAt: 0, basis: 0n, suspects: [] })
   }
 }

@@ -131,7 +131,39 @@ t.test('index prices outside of the band around a fresh one are refused unless f
   stage.time += 30_000
   t.equal(stage.price(1)['code'], REFUSALS.PRICE_OUT_OF_BAND.number, 'fresh to the last millisecond')
   stage.time += 1
-  t.equal(stage.price(1)['code'], 0, 'a stale index refuses nothing')
+  t.equal(stage.price(1)['code'], REFUSALS.PRICE_OUT_OF_BAND.number, 'and one tick is not believed behind an outage either')
+  t.equal(isFresh(stage.state, PERP_PAIR), false)
+  t.match(stage.price(1, { force: 1 }), { code: 0, detail2: 20_000 }, 'unless it is forced')
+})
+
+t.test('behind an outage one bad tick is not taken, and a real move is with its third price', async (t) => {
+  const refused = REFUSALS.PRICE_OUT_OF_BAND.number
+  type Tick = [after: number, price: number, code: number]
+  const play = (what: string, ticks: readonly Tick[]): PerpStage => {
+    const stage = new PerpStage()
+    stage.price(10_000)
+    stage.time += 3_600_000
+    for (const [after, price, code] of ticks) {
+      stage.time += after
+      t.equal(stage.price(price)['code'], code, `${what}: ${price}`)
+      t.equal(stage.get(PERP.INDEX), code === 0 ? price : 10_000)
+    }
+    return stage
+  }
+  const bad = play('a bad tick between good ones', [[0, 1, refused], [1000, 9950, 0]])
+  t.same([bad.get(PERP.SUSPECT), bad.get(PERP.SUSPECTS), bad.moment(PERP.SUSPECT_AT)], [0, 0, 0], 'it is forgotten')
+  play('a real move', [[0, 15_000, refused], [1000, 15_100, refused], [1000, 15_200, 0]])
+  play('it goes on while it is looked at, within the band each time', [[0, 15_000, refused], [1000, 16_500, refused], [1000, 18_150, 0]])
+  play('a tick in its midst begins anew', [
+    [0, 15_000, refused], [1000, 15_000, refused], [1000, 5, refused], [1000, 15_000, refused], [1000, 15_000, refused], [1000, 15_000, 0],
+  ])
+  play('one tick said thrice at once is one', [[0, 5, refused], [0, 5, refused], [999, 5, refused], [1, 5, refused], [1000, 5, 0]])
+  play('hours between them are no matter', [[0, 500, refused], [7_200_000, 510, refused], [7_200_000, 520, 0]])
+  const forced = play('what is forced ends it', [[0, 500, refused], [1000, 500, refused]])
+  forced.time += 1000
+  t.equal(forced.price(10_000, { force: 1 })['code'], 0)
+  forced.time += 60_000
+  t.equal(forced.price(500)['code'], refused, 'and the count of before is forgotten')
 })
 
 t.test('stale one millisecond after STALE_MS, and before the first price', async (t) => {

@@ -46,7 +46,7 @@ function spot({ state }: PerpStage, bid: number, ask: number): void {
 
 t.test('the embedded price: the middle of the spot pair, within a fifth of the reference, otherwise the reference', async (t) => {
   const { stage } = fed(t)
-  const now = (): number => embeddedPrice(stage.state, stage.state.genesis.pairs[PERP_PAIR]!, perpFigures(stage.state, PERP_PAIR), false)
+  const now = (): number => embeddedPrice(stage.state, stage.state.genesis.pairs[PERP_PAIR]!, perpFigures(stage.state, PERP_PAIR))
   for (const [bid, ask, price] of [
     [0, 0, 10_000], [10_500, 0, 10_000], [0, 10_500, 10_000], [10_400, 10_600, 10_500], [10_400, 10_601, 10_501], [1, 3, 8000],
     [50_000, 50_002, 12_000],
@@ -76,7 +76,7 @@ t.test('at most a price a second, and an unchanged one each third of the time af
   t.match(feeder.pairs, [{ symbol: SYMBOL, taken: 3, refused: 0 }])
 })
 
-t.test('it moves within the band that the engine takes; a stale one goes where it belongs at once', async (t) => {
+t.test('it moves within the band that the engine takes, a stale one too', async (t) => {
   const { stage, feeder, sent } = fed(t)
   stage.price(12_000, { source: PriceSource.EMBEDDED })
   spot(stage, 8500, 8502)
@@ -87,8 +87,11 @@ t.test('it moves within the band that the engine takes; a stale one goes where i
   }
   stage.time += 40_000
   spot(stage, 12_000, 12_000)
-  await feeder.look()
-  t.equal(sent.at(-1)!['price'], 12_000)
+  for (const price of [9351, 10_286, 11_314, 12_000]) {
+    await feeder.look()
+    t.equal(sent.at(-1)!['price'], price)
+    stage.time += 1000
+  }
   t.equal(feeder.pairs[0]!.refused, 0)
 })
 
@@ -115,7 +118,9 @@ t.test('a price that is not taken is counted and said once', async (t) => {
   for (const answer of ['full', 'late', { code: 429 }] as const) {
     const admin = { send: async () => answer as Decoded | 'full' | 'late' }
     const feeder = createFeeder({ state: stage.state, admin, time: () => stage.time, tell: (said) => told.push(said), sources: [] }, false)
-    await feeder.look()
+    for (let look = 0; look < 2; look++) await feeder.look()
+    t.match(feeder.pairs, [{ taken: 0, refused: 1 }], 'at most one a second')
+    stage.time += 1000
     await feeder.look()
     t.match(feeder.pairs, [{ taken: 0, refused: 2 }])
   }

@@ -5,9 +5,10 @@
  * the same base and quote when both its sides are there, within {@link EMBEDDED_BAND} of the genesis' reference, otherwise the reference
  * itself.
  *
- * At most one price a second and pair goes into the journal, and none that is as the one before for a third of the time after which that
- * would be stale. A price of an operator, or of a replay, that is fresh is left alone. The embedded price moves within the band that the
- * engine takes; a price of sources that is refused is counted, and said once.
+ * At most one price a second and pair goes into the journal, refused ones too, and none that is as the one before for a third of the time
+ * after which that would be stale. A price of an operator, or of a replay, that is fresh is left alone. The embedded price moves within the
+ * band that the engine takes; a price of sources that is refused is counted, and said once. Behind an outage the engine takes the third
+ * that agrees (core/programs/prices.ts).
  */
 import { performance } from 'node:perf_hooks'
 import { CommandType } from '../../../core/layout/command.ts'
@@ -43,6 +44,8 @@ export interface FedPair {
   /** Prices the engine took, and refused. */
   taken: number
   refused: number
+  /** Sequenced time of the last one that was refused, Unix ms. */
+  refusedAt: number
 }
 
 export interface Feeder {
@@ -57,7 +60,7 @@ export function createFeeder(parts: FeederParts, watch = true): Feeder {
   const { state, sources } = parts
   const pairs: FedPair[] = state.genesis.pairs.filter(({ perp }) => perp !== null).map(({ symbol, index }) => {
     const of = sources.find((each) => each.symbol === symbol) ?? null
-    return { symbol, pair: index, of, polled: (of?.sources ?? []).map(pollSource), taken: 0, refused: 0 }
+    return { symbol, pair: index, of, polled: (of?.sources ?? []).map(pollSource), taken: 0, refused: 0, refusedAt: 0 }
   })
   let looking = false
   let stopped = false
@@ -84,8 +87,8 @@ async function feed({ state, admin, time, tell }: FeederParts, fed: FedPair): Pr
   if (figures.mode >= PerpMode.SETTLING) return
   const age = figures.index === 0 ? Infinity : time() - figures.indexAt
   const others = figures.source === PriceSource.OPERATOR || figures.source === PriceSource.REPLAY
-  if (age < PRICE_MS || (others && age <= figures.staleMs)) return
-  const price = priceOf(state, fed, figures, age)
+  if (age < PRICE_MS || time() - fed.refusedAt < PRICE_MS || (others && age <= figures.staleMs)) return
+  const price = priceOf(state, fed, figures)
   if (price === 0 || (price === figures.index && age < figures.staleMs / 3)) return
   const source = fed.of === null ? PriceSource.EMBEDDED : PriceSource.POLLED
   const values = { pair: fed.pair, price, source, observedAt: time() }
@@ -94,6 +97,7 @@ async function feed({ state, admin, time, tell }: FeederParts, fed: FedPair): Pr
     fed.taken++
     return
   }
+  fed.refusedAt = time()
   const reason = typeof result === 'string' ? result : Number(result['code'])
   if (fed.refused++ === 0) {
     const fields = { pair: fed.symbol, price, reason }
@@ -102,24 +106,24 @@ async function feed({ state, admin, time, tell }: FeederParts, fed: FedPair): Pr
 }
 
 /** Ticks; 0: there is no price now. */
-function priceOf(state: State, { pair: number, of, polled }: FedPair, figures: PerpFigures, age: number): number {
+function priceOf(state: State, { pair: number, of, polled }: FedPair, figures: PerpFigures): number {
   const pair = state.genesis.pairs[number]!
-  if (of === null) return embeddedPrice(state, pair, figures, age <= figures.staleMs)
+  if (of === null) return embeddedPrice(state, pair, figures)
   const now = performance.now()
   const price = agreedPrice(polled.filter((each) => isFreshPrice(each, now)).map((each) => each.price), of)
   const ticks = price === null ? 0 : Math.round((price * 10 ** pair.priceScale) / pair.tickUnits)
   return ticks < state.priceTicks ? ticks : 0
 }
 
-/** The price that the exchange itself knows, ticks; when the index is `fresh`, no further from it than the engine takes. */
-export function embeddedPrice(state: State, pair: Pair, { index, indexBandPpm, reference }: PerpFigures, fresh: boolean): number {
+/** The price that the exchange itself knows, ticks; no further from the index than the engine takes. */
+export function embeddedPrice(state: State, pair: Pair, { index, indexBandPpm, reference }: PerpFigures): number {
   const spot = state.genesis.pairs.find(({ perp, base, quote }) => perp === null && base === pair.base && quote === pair.quote)
   const touch = spot === undefined ? null : touchOf(state, spot.index)
   const ticks = spot === undefined || touch === null ? reference
     : ((touch[0] + touch[1]) / 2) * (spot.tickUnits / pair.tickUnits) * 10 ** (pair.priceScale - spot.priceScale)
   const bounded = Math.max(reference * (1 - EMBEDDED_BAND), Math.min(reference * (1 + EMBEDDED_BAND), ticks))
   const wanted = Math.max(1, Math.min(state.priceTicks - 1, Math.round(bounded)))
-  if (!fresh) return wanted
+  if (index === 0) return wanted
   const step = Math.floor((index * indexBandPpm) / 1_000_000)
   return Math.max(index - step, Math.min(index + step, wanted))
 }

@@ -11,8 +11,8 @@ const subjects = readExamples()
 
 t.test('every example is whole', async (t) => {
   const examples = subjects.flatMap((subject) => subject.examples)
-  t.equal(examples.length, 40, '40 examples')
-  t.equal(new Set(examples.map(({ name }) => name)).size, 40, 'each has a name of its own')
+  t.ok(examples.length >= 40, '40 examples or more')
+  t.equal(new Set(examples.map(({ name }) => name)).size, examples.length, 'each has a name of its own')
   for (const example of examples) t.strictSame(faultsOf(example), [], example.name)
 })
 
