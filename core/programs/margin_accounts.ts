@@ -18,18 +18,18 @@ import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
 import {
   closeOut, findBucket, findMarginAccount, giveUpBucket, giveUpMarginAccount, isFlat, isInLiquidation, makeBucket, makeMarginAccount,
-  makeParent, mayMakeBucket, parentOf,
+  makeParent, marginAccountsOfFamily, mayMakeBucket, parentOf,
 } from '../margin/buckets.ts'
 import { isSettleable } from '../margin/collateral.ts'
 import { isPerpetual } from '../margin/mark_price.ts'
 import { R } from '../state/balances.ts'
-import { ACCOUNT, PROFILE, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { sameWords } from '../state/indexes.ts'
 import {
   BucketState, MARGIN_ACCOUNT, MarginAccountKind, MarginMode, RISK_BUCKET, STRATEGY_KEY_BYTES, STRATEGY_KEY_WORDS,
 } from '../state/margin_rows.ts'
 import {
-  accountRow, bucketAt, bucketRow, get, getF64, getI64, marginAccountAt, profileRow, scalar, setWords, wordOf,
+  accountRow, bucketAt, bucketRow, get, getF64, getI64, marginAccountAt, scalar, setWords, wordOf,
 } from '../state/rows.ts'
 import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'

@@ -140,8 +140,9 @@ playAccounts(t, 'rows of margin accounts are shared out', {
   given: ['ann 1', 'bob 1', 'cat 1'],
   limits: { marginAccounts: 4 },
   when: [
-    // An eighth of four rows is less than one, and everybody may hold one; a parent needs no share.
-    ['ann opens s1', 'done'],
+    // An eighth of four rows is less than one, and everybody may hold one: that is the parent.
+    ['ann opens s1', 'refused TOO_MANY_MARGIN_ACCOUNTS'],
+    ['ann deposits 1', 'done'],
     ['ann opens s2', 'refused TOO_MANY_MARGIN_ACCOUNTS'],
     ['bob deposits 1', 'done'],
     ['cat deposits 1', 'done'],

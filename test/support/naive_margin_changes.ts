@@ -23,6 +23,12 @@ export const parentOf = (ex: Ex, account: number): MarginAccount | null =>
 
 export const roomForMarginAccount = (ex: Ex): boolean => ex.margins.accounts.length < ex.genesis.limits.marginAccounts
 
+/** Why an account may not have the parent that it has not yet. */
+export function parentRoom(ex: Ex, account: number): 'OVERLOADED' | 'TOO_MANY_MARGIN_ACCOUNTS' | null {
+  if (!roomForMarginAccount(ex)) return 'OVERLOADED'
+  return familyMayTake(ex, account, ex.margins.accounts, ex.genesis.limits.marginAccounts) ? null : 'TOO_MANY_MARGIN_ACCOUNTS'
+}
+
 export function makeMarginAccount(ex: Ex, account: number, parent: boolean, label = ''): MarginAccount {
   const row = ex.margins.rows.accounts.take()
   const made: MarginAccount = { row, account, parent, createdSequence: ex.sequence, deposited: 0n, label }
@@ -58,8 +64,11 @@ function oldestClosed(ex: Ex, margin: MarginAccount | null): Bucket | null {
   return closed.sort((a, b) => a.closedAt - b.closedAt || a.made - b.made)[0] ?? null
 }
 
-export function bucketRoom(ex: Ex, account: number, margin: MarginAccount | null): 'OVERLOADED' | 'TOO_MANY_RISK_BUCKETS' | null {
-  if (margin === null && !roomForMarginAccount(ex)) return 'OVERLOADED'
+type NoRoom = 'OVERLOADED' | 'TOO_MANY_MARGIN_ACCOUNTS' | 'TOO_MANY_RISK_BUCKETS'
+
+export function bucketRoom(ex: Ex, account: number, margin: MarginAccount | null): NoRoom | null {
+  const none = margin === null ? parentRoom(ex, account) : null
+  if (none !== null) return none
   return roomForBucket(ex, account, margin) || oldestClosed(ex, margin) !== null ? null : 'TOO_MANY_RISK_BUCKETS'
 }
 

@@ -12,7 +12,7 @@ import {
 } from './naive_margin.ts'
 import {
   bucketRoom, closeOut, CollateralReason, collateralOf, findBucket, giveUpBucket, isFlat, makeBucket, makeMarginAccount, makeParent,
-  parentOf, PositionReason, roomForMarginAccount, tellCollateral, tellPosition, touchPosition,
+  parentOf, parentRoom, PositionReason, tellCollateral, tellPosition, touchPosition,
 } from './naive_margin_changes.ts'
 import { marginNamed } from './naive_margin_orders.ts'
 import type { Ex } from './naive_terms.ts'
@@ -72,7 +72,8 @@ function moveRefusal(ex: Ex, move: string, account: number, named: Named, atoms:
   if (move === 'FROM_BUCKET' && isCloseOut(ex, bucket!, atoms)) return 0
   const available = availableFor(ex, move, account, named)
   if (atoms > available) return { code: move === 'DEPOSIT' ? CODE.INSUFFICIENT_BALANCE : CODE.INSUFFICIENT_COLLATERAL, available }
-  return move === 'DEPOSIT' && margin === null && !roomForMarginAccount(ex) ? CODE.OVERLOADED : 0
+  const none = move === 'DEPOSIT' && margin === null ? parentRoom(ex, account) : null
+  return none === null ? 0 : CODE[none]
 }
 
 /** MOVE_COLLATERAL. */
@@ -156,9 +157,10 @@ export function openMarginAccount(ex: Ex, command: Decoded): void {
   if (ex.maintenance) return refuseOwner(ex, command, CODE.OPERATIONS_BLOCKED)
   const { marginAccounts: most, marginSubAccounts } = ex.genesis.limits
   const subs = ex.margins.accounts.filter((each) => each.account === account && !each.parent).length
-  const held = ex.margins.accounts.filter((each) => familyOf(ex, each.account) === familyOf(ex, account)).length
   // A parent that is not made yet takes a row too.
-  const free = most - ex.margins.accounts.length - (parentOf(ex, account) === null ? 1 : 0)
+  const parents = parentOf(ex, account) === null ? 1 : 0
+  const held = ex.margins.accounts.filter((each) => familyOf(ex, each.account) === familyOf(ex, account)).length + parents
+  const free = most - ex.margins.accounts.length - parents
   if (subs >= marginSubAccounts || free <= 0 || held >= share(most, free)) return refuseOwner(ex, command, CODE.TOO_MANY_MARGIN_ACCOUNTS)
   makeParent(ex, account)
   const made = makeMarginAccount(ex, account, false, String(command['label']))
