@@ -21,7 +21,7 @@ import {
   BucketState, MARGIN_ACCOUNT, MARGIN_ACCOUNT_WORDS, MarginAccountKind, MarginMode, RISK_BUCKET, RISK_BUCKET_WORDS,
 } from '../state/margin_rows.ts'
 import {
-  accountRow, add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, lose, marginAccountAt,
+  accountRow, add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, isZero, lose, marginAccountAt,
   marginAccountRow, now, profileRow, scalar, sequence, set, setF64, setI64, setScalar,
 } from '../state/rows.ts'
 import { countForFamily, familyMayTake, familyRow, mayTake } from '../state/shares.ts'
@@ -180,19 +180,32 @@ export function namedBucket(state: State, account: number, number: number, creat
   return named ? bucket : -1
 }
 
-/** The bucket of the margin account that was closed longest ago, or -1. */
-function oldestClosed(state: State, margin: number): number {
-  let oldest = -1
+/** ms of sequenced time for which an empty bucket is kept: the order that it was made for is on its way. */
+export const EMPTY_MS = 60_000
+
+/** True when nothing is in the bucket, of an order that was refused or ended without a fill, and it was not made just now. */
+const isEmpty = (state: State, bucket: number): boolean =>
+  get(state, bucket, RISK_BUCKET.STATE) === BucketState.ACTIVE && isFlat(state, bucket) &&
+  now(state) - getF64(state, bucket, RISK_BUCKET.CREATED_AT) >= EMPTY_MS && isZero(state, bucket, RISK_BUCKET.ALLOCATED) &&
+  isZero(state, bucket, RISK_BUCKET.PENDING) && isZero(state, bucket, RISK_BUCKET.REALIZED)
+
+/**
+ * The bucket that the margin account gives up for another one: the one that was closed longest ago; when none is closed, of those that
+ * are empty and older than {@link EMPTY_MS} the one that was made first. -1: there is none.
+ */
+function leastNeeded(state: State, margin: number): number {
+  let [closed, empty] = [-1, -1]
   let next = get(state, margin, MARGIN_ACCOUNT.FIRST_BUCKET)
   while (next !== 0) {
     const bucket = bucketRow(state, next - 1)
-    const closed = get(state, bucket, RISK_BUCKET.STATE) === BucketState.CLOSED
     // Of those that were closed at the same time the last one of the list is the oldest.
-    const older = oldest < 0 || getF64(state, bucket, RISK_BUCKET.UPDATED_AT) <= getF64(state, oldest, RISK_BUCKET.UPDATED_AT)
-    if (closed && older) oldest = bucket
+    if (get(state, bucket, RISK_BUCKET.STATE) === BucketState.CLOSED) {
+      const older = closed < 0 || getF64(state, bucket, RISK_BUCKET.UPDATED_AT) <= getF64(state, closed, RISK_BUCKET.UPDATED_AT)
+      if (older) closed = bucket
+    } else if (isEmpty(state, bucket)) empty = bucket
     next = get(state, bucket, RISK_BUCKET.NEXT)
   }
-  return oldest
+  return closed < 0 ? empty : closed
 }
 
 /** True when the margin account (-1: a parent not made yet) may have a bucket more without giving one up. */
@@ -206,7 +219,7 @@ function roomForBucket(state: State, account: number, margin: number): boolean {
 export function mayMakeBucket(state: State, account: number, margin: number): number {
   const code = margin < 0 ? mayMakeParent(state, account) : 0
   if (code !== 0) return code
-  if (roomForBucket(state, account, margin) || (margin >= 0 && oldestClosed(state, margin) >= 0)) return 0
+  if (roomForBucket(state, account, margin) || (margin >= 0 && leastNeeded(state, margin) >= 0)) return 0
   return REFUSALS.TOO_MANY_RISK_BUCKETS.number
 }
 
@@ -214,9 +227,11 @@ export function mayMakeBucket(state: State, account: number, margin: number): nu
 export function makeBucket(state: State, margin: number, mode: number, pair: number, keyLow: number, keyHigh: number): number {
   const account = get(state, margin, MARGIN_ACCOUNT.ACCOUNT)
   if (!roomForBucket(state, account, margin)) {
-    const closed = oldestClosed(state, margin)
-    assert(closed >= 0, 'there is no room for a bucket')
-    giveUpBucket(state, margin, closed)
+    const given = leastNeeded(state, margin)
+    assert(given >= 0, 'there is no room for a bucket')
+    // It may wait there for a price that it does not need any more.
+    delistBucket(state, given)
+    giveUpBucket(state, margin, given)
   }
   const free = scalar(state, SCALAR.BUCKETS_FREE)
   const number = free === 0 ? scalar(state, SCALAR.BUCKETS_USED) : free - 1
@@ -244,7 +259,7 @@ export function makeBucket(state: State, margin: number, mode: number, pair: num
   return bucket
 }
 
-/** Takes a closed bucket out of its margin account; the row is free. */
+/** Takes a bucket with nothing in it out of its margin account; the row is free. */
 export function giveUpBucket(state: State, margin: number, bucket: number): void {
   const number = bucketAt(state, bucket)
   const following = get(state, bucket, RISK_BUCKET.NEXT)

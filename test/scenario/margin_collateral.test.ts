@@ -164,14 +164,14 @@ playAccounts(t, 'a bucket is found again by its key, closed ones too, and each (
   buckets: ['a ACTIVE 7 + 0'],
 })
 
-playAccounts(t, 'when there is no row for another bucket, the one that was closed longest ago becomes it', {
+playAccounts(t, 'when there is no row for another bucket, the one that was closed longest ago becomes it, then the oldest empty one', {
   given: ['ann 1000'],
   limits: { bucketsPerMarginAccount: 3 },
   when: [
     ['ann deposits 500', 'done'],
     ['ann keys a', 'new'], ['ann keys b', 'new'], ['ann keys c', 'new'],
+    ['ann adds 1 to a', 'done'], ['ann adds 1 to b', 'done'], ['ann adds 1 to c', 'done'],
     ['ann keys d', 'refused TOO_MANY_RISK_BUCKETS'],
-    ['ann adds 1 to b', 'done'], ['ann adds 1 to c', 'done'],
     ['ann removes 1 from c', 'done'],
     ['wait 1', 'done'],
     ['ann removes 1 from b', 'done'],
@@ -181,6 +181,11 @@ playAccounts(t, 'when there is no row for another bucket, the one that was close
     ['ann keys e', 'new'],
     ['ann adds 1 to b', 'refused NOT_FOUND'],
     ['ann keys f', 'refused TOO_MANY_RISK_BUCKETS'],
+    ['wait 60000', 'done'],
+    ['ann keys f', 'new'],
+    ['ann adds 1 to d', 'refused NOT_FOUND'],
+    ['ann adds 1 to e', 'done'], ['ann adds 1 to f', 'done'],
+    ['ann keys g', 'refused TOO_MANY_RISK_BUCKETS'],
   ],
 })
 
@@ -188,7 +193,9 @@ playAccounts(t, 'buckets are shared out among families', {
   given: ['ann 1000', 'bob 1000'],
   limits: { riskBuckets: 32 },
   when: [
+    ['ann deposits 500', 'done'],
     ['ann keys a', 'new'], ['ann keys b', 'new'], ['ann keys c', 'new'],
+    ['ann adds 1 to a', 'done'], ['ann adds 1 to b', 'done'], ['ann adds 1 to c', 'done'],
     ['ann keys d', 'refused TOO_MANY_RISK_BUCKETS'],
     ['bob keys d', 'new'],
   ],

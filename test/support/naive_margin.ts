@@ -55,6 +55,7 @@ export interface Bucket {
   /** What its liquidation did last. */
   step: number
   /** When it was closed; a number that grows with each bucket that is made. */
+  createdAt: number
   closedAt: number
   made: number
 }

@@ -58,10 +58,13 @@ function roomForBucket(ex: Ex, account: number, margin: MarginAccount | null): b
   return familyMayTake(ex, account, ex.margins.buckets.map(({ margin: of }) => of), riskBuckets)
 }
 
-/** The closed bucket that was closed longest ago. */
-function oldestClosed(ex: Ex, margin: MarginAccount | null): Bucket | null {
-  const closed = margin === null ? [] : bucketsOf(ex, margin).filter(({ status }) => status === 'CLOSED')
-  return closed.sort((a, b) => a.closedAt - b.closedAt || a.made - b.made)[0] ?? null
+/** The bucket that was closed longest ago, or else the first of those that are empty. */
+function leastNeeded(ex: Ex, margin: MarginAccount | null): Bucket | null {
+  const all = margin === null ? [] : bucketsOf(ex, margin)
+  const closed = all.filter(({ status }) => status === 'CLOSED').sort((a, b) => a.closedAt - b.closedAt || a.made - b.made)
+  const empty = all.filter((bucket) => bucket.status === 'ACTIVE' && ex.now - bucket.createdAt >= 60_000 && positionsOf(ex, bucket).length === 0 &&
+    bucket.allocated === 0n && bucket.pending === 0n && bucket.realized === 0n).sort((a, b) => a.made - b.made)
+  return closed[0] ?? empty[0] ?? null
 }
 
 type NoRoom = 'OVERLOADED' | 'TOO_MANY_MARGIN_ACCOUNTS' | 'TOO_MANY_RISK_BUCKETS'
@@ -69,16 +72,16 @@ type NoRoom = 'OVERLOADED' | 'TOO_MANY_MARGIN_ACCOUNTS' | 'TOO_MANY_RISK_BUCKETS
 export function bucketRoom(ex: Ex, account: number, margin: MarginAccount | null): NoRoom | null {
   const none = margin === null ? parentRoom(ex, account) : null
   if (none !== null) return none
-  return roomForBucket(ex, account, margin) || oldestClosed(ex, margin) !== null ? null : 'TOO_MANY_RISK_BUCKETS'
+  return roomForBucket(ex, account, margin) || leastNeeded(ex, margin) !== null ? null : 'TOO_MANY_RISK_BUCKETS'
 }
 
 export function makeBucket(
   ex: Ex, margin: MarginAccount, cross: boolean, pair: number, keyLow: number, keyHigh: number, strategyKey = '0'.repeat(96),
 ): Bucket {
-  if (!roomForBucket(ex, margin.account, margin)) giveUpBucket(ex, oldestClosed(ex, margin)!)
+  if (!roomForBucket(ex, margin.account, margin)) giveUpBucket(ex, leastNeeded(ex, margin)!)
   const made: Bucket = {
     row: ex.margins.rows.buckets.take(), margin, cross, pair: cross ? -1 : pair, status: 'ACTIVE', keyLow, keyHigh, strategyKey,
-    createdSequence: ex.sequence, allocated: 0n, pending: 0n, realized: 0n, began: 0, step: 0, closedAt: 0, made: ++ex.margins.made,
+    createdSequence: ex.sequence, allocated: 0n, pending: 0n, realized: 0n, began: 0, step: 0, createdAt: ex.now, closedAt: 0, made: ++ex.margins.made,
   }
   ex.margins.buckets.push(made)
   return made
