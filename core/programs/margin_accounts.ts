@@ -72,7 +72,8 @@ function openRefusal(state: State, command: Views, base: number, account: number
   if (subs >= marginSubAccounts) return REFUSALS.TOO_MANY_MARGIN_ACCOUNTS.number
   // A parent that is not made yet takes a row too.
   const free = marginAccounts - scalar(state, SCALAR.MARGIN_ACCOUNTS_LIVE) - (1 - parents)
-  return mayTake(marginAccountsOfFamily(state, account) + (1 - parents), marginAccounts, free) ? 0 : REFUSALS.TOO_MANY_MARGIN_ACCOUNTS.number
+  const held = marginAccountsOfFamily(state, account) + 1 - parents
+  return mayTake(held, marginAccounts, free) ? 0 : REFUSALS.TOO_MANY_MARGIN_ACCOUNTS.number
 }
 
 /** Bytes from 0x20 to `most` but DEL, then zeros. */

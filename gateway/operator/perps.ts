@@ -126,8 +126,8 @@ export const ListPerps = operatorRoute({
 export const SetIndexPrice = operatorRoute({
   method: 'POST', path: '/perps/price', token: true,
   summary: 'Set the index price of a perpetual',
-  description: 'The price feeder leaves it alone until it is stale. A price far from the one before is refused unless it is forced; behind an '
-    + 'outage the third that agrees, each a second after the one before, is taken.',
+  description: 'The price feeder leaves it alone until it is stale. A price far from the one before is refused unless it is forced; '
+    + 'behind an outage the third that agrees, each a second after the one before, is taken.',
   body: Type.Object({
     pair: pairName, price: field(Amount, 'The index price, a multiple of the tick.'),
     force: Type.Optional(field(Type.Boolean(), 'Also outside of the band around the price before.')),

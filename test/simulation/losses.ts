@@ -85,15 +85,16 @@ export class Losses {
     const older = this.#older
     // A head file that lost what it had in a power failure before, and was not written since, knows no more than the older journal.
     const said = readHeadFile(journal.headFile).head
-    if (older !== null && said !== null && said.next > older.end + 1 && this.#random.below(2) === 0) {
+    const tail = lastSequence(journal)
+    // Nobody reads a batch that a snapshot has.
+    const spoils = tail > 1 && newest < tail
+    if (older !== null && said !== null && said.next > older.end + 1 && (!spoils || this.#random.below(2) === 0)) {
       this.#older = null
       this.#disk.open(DATA).become(older.content)
       this.#planted = { end: older.end, known, tail: 0 }
       return 'older journals'
     }
-    const tail = lastSequence(journal)
-    // Nobody reads a batch that a snapshot has.
-    if (tail <= 1 || newest >= tail) return null
+    if (!spoils) return null
     const value = Buffer.from(journal.get(keyOf(tail))!)
     value[value.length - 1 - this.#random.below(SPOILT)]! ^= 1 << this.#random.below(8)
     journal.transactionSync(() => journal.putSync(keyOf(tail), value))

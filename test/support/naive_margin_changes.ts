@@ -58,12 +58,14 @@ function roomForBucket(ex: Ex, account: number, margin: MarginAccount | null): b
   return familyMayTake(ex, account, ex.margins.buckets.map(({ margin: of }) => of), riskBuckets)
 }
 
+const isEmpty = (ex: Ex, bucket: Bucket): boolean => bucket.status === 'ACTIVE' && positionsOf(ex, bucket).length === 0 &&
+  bucket.allocated === 0n && bucket.pending === 0n && bucket.realized === 0n
+
 /** The bucket that was closed longest ago, or else the first of those that are empty. */
 function leastNeeded(ex: Ex, margin: MarginAccount | null): Bucket | null {
   const all = margin === null ? [] : bucketsOf(ex, margin)
   const closed = all.filter(({ status }) => status === 'CLOSED').sort((a, b) => a.closedAt - b.closedAt || a.made - b.made)
-  const empty = all.filter((bucket) => bucket.status === 'ACTIVE' && ex.now - bucket.createdAt >= 60_000 && positionsOf(ex, bucket).length === 0 &&
-    bucket.allocated === 0n && bucket.pending === 0n && bucket.realized === 0n).sort((a, b) => a.made - b.made)
+  const empty = all.filter((each) => ex.now - each.createdAt >= 60_000 && isEmpty(ex, each)).sort((a, b) => a.made - b.made)
   return closed[0] ?? empty[0] ?? null
 }
 
@@ -81,7 +83,8 @@ export function makeBucket(
   if (!roomForBucket(ex, margin.account, margin)) giveUpBucket(ex, leastNeeded(ex, margin)!)
   const made: Bucket = {
     row: ex.margins.rows.buckets.take(), margin, cross, pair: cross ? -1 : pair, status: 'ACTIVE', keyLow, keyHigh, strategyKey,
-    createdSequence: ex.sequence, allocated: 0n, pending: 0n, realized: 0n, began: 0, step: 0, createdAt: ex.now, closedAt: 0, made: ++ex.margins.made,
+    createdSequence: ex.sequence, allocated: 0n, pending: 0n, realized: 0n, began: 0, step: 0,
+    createdAt: ex.now, closedAt: 0, made: ++ex.margins.made,
   }
   ex.margins.buckets.push(made)
   return made
