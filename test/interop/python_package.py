@@ -369,7 +369,7 @@ async def swaps(maker, taker):
         "bought": [bought["status"], bought["symbol"]], "closed": [closed[name] for name in ("status", "side", "average")],
         "position": [listed[0][name] for name in ("symbol", "side", "contracts", "entryPrice", "leverage", "marginMode")],
         "risk": risk["id"] == listed[0]["id"] and risk["collateral"] > 0 and 0 < risk["liquidationPrice"] < 65000,
-        "left": await ready(taker.fetch_positions([symbol])), "next": rate["nextFundingTimestamp"] % 3_600_000,
+        "left": await ready(taker.fetch_positions([symbol])), "next": rate["fundingTimestamp"] % 3_600_000,
     }
 
 

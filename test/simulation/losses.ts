@@ -88,7 +88,9 @@ export class Losses {
     const tail = lastSequence(journal)
     // Nobody reads a batch that a snapshot has.
     const spoils = tail > 1 && newest < tail
-    if (older !== null && said !== null && said.next > older.end + 1 && (!spoils || this.#random.below(2) === 0)) {
+    const loses = older !== null && said !== null && said.next > older.end + 1
+    // A snapshot of what is lost is met too seldom by chance: it must never be gone on from, also when sequences have passed it.
+    if (loses && (!spoils || newest > older.end || this.#random.below(2) === 0)) {
       this.#older = null
       this.#disk.open(DATA).become(older.content)
       this.#planted = { end: older.end, known, tail: 0 }

@@ -195,6 +195,7 @@ class Perpetuals(unittest.TestCase):
         since = milliseconds_of(2)
         self.assertEqual(self.ids(lambda exchange: exchange.fetch_funding_history(SWAP, since, 1)), ["m5"])
         rate, _ = both(lambda exchange: exchange.fetch_funding_rate(SWAP))
+        names: Tuple[str, ...]
         names = ("fundingRate", "fundingTimestamp", "fundingDatetime", "interval", "markPrice", "indexPrice")
         self.assertEqual(
             [rate[name] for name in names], [-0.0025, milliseconds_of(9), time_of(9), "8h", 110.0, 109.0],
