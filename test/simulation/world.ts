@@ -73,6 +73,8 @@ export class World {
   /** Turns that the matcher goes on not getting to run. */
   #stalled = 0
   #powerFails = false
+  /** The running exchange was started by an operator's word about a loss, just now. */
+  #lossAccepted = false
   #syncsFail = 0
   #error: unknown = null
   /** Why the exchange ends, while it does; it may wrap what it is told. */
@@ -241,7 +243,10 @@ export class World {
   }
 
   #arm(): void {
-    if (this.#fuse === Infinity && this.#chance(1, 25)) {
+    // What a loss left behind is met by the start after the next one, if that comes before everything is written anew.
+    const soon = this.#lossAccepted && this.#chance(1, 2)
+    this.#lossAccepted = false
+    if (this.#fuse === Infinity && (soon || this.#chance(1, 25))) {
       this.#fuse = this.#random.below(16)
       this.#powerFails = this.#chance(2, 3)
     }
@@ -293,7 +298,7 @@ export class World {
   #start(): Life {
     this.#count('starts')
     const { shared, counters, journal, sequencer } = this.#recoverBy(NO_WORDS, DECISIONS)
-    this.#losses.started()
+    this.#lossAccepted = this.#losses.started()
     watchPlaces(sequencer, (place) => this.#reached(place))
     this.#auditor.follow(journal)
     this.#auditor.died()
