@@ -7,6 +7,7 @@ import type { State } from '../state/state.ts'
 import { removeFromLevel, touchBook } from './levels.ts'
 import { touchAccount } from '../state/balances.ts'
 import { releaseHold } from '../ledger/holds.ts'
+import { endLegs } from '../margin/legs.ts'
 import { releaseCollateral } from '../margin/order_collateral.ts'
 import { delist, giveSlot } from './pool.ts'
 
@@ -23,6 +24,7 @@ export function release(state: State, row: number): void {
 
 /** Takes a resting order off the book and releases its hold; register RELEASE says how much. Its row stays as it is otherwise. */
 export function withdraw(state: State, row: number): void {
+  if ((get(state, row, ORDER.FLAGS) & Flag.LEGS) !== 0) endLegs(state, row)
   removeFromLevel(state, row)
   delist(state, row)
   release(state, row)

@@ -25,6 +25,7 @@ import { coverPositions } from '../margin/order_collateral.ts'
 import { countOrder, positionOf } from '../margin/order_lists.ts'
 import { bucketOf, giveUpPosition } from '../margin/positions.ts'
 import { endOrder } from './end.ts'
+import { endLegs } from '../margin/legs.ts'
 import { delist, giveSlot } from './pool.ts'
 import { headOf, removeFromLevel } from './levels.ts'
 import { fitReduceOnly } from './reduce_only.ts'
@@ -47,7 +48,8 @@ export function isExpired(state: State, row: number): boolean {
 export const PATH_MAX = 20_000
 /**
  * The same on a perpetual, where each of them changes two positions and is looked at as a whole bucket is: some 10 ms too. Reduce-only
- * orders that end because a fill closed their position count as met. A step of liquidation may meet as many as it says (note LOOKS).
+ * and conditional orders that end because a fill closed their position count as met. A step of liquidation may meet as many as it says
+ * (note LOOKS).
  */
 export const PERP_PATH_MAX = 4000
 /** Expired orders at the touch that one command ends, at most. */
@@ -131,7 +133,7 @@ function takerBears(state: State, taker: number, maker: number, pair: number, pr
 const makerBears = (state: State, taker: number, maker: number, price: number): boolean =>
   bearsFill(state, maker, price, nextLots(state, taker, maker), get(state, maker, ORDER.MAKER_PPM))
 
-/** One fill between `taker` and `maker` at `price`; how many reduce-only orders of the maker ended with it. */
+/** One fill between `taker` and `maker` at `price`; how many reduce-only orders of the maker and conditional orders ended with it. */
 function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): number {
   const open = get(state, maker, ORDER.REMAINING)
   const want = get(state, taker, ORDER.REMAINING)
@@ -140,7 +142,10 @@ function fill(state: State, taker: number, maker: number, pair: number, sell: nu
   const perp = get(state, terms, TERMS.PERP)
   const position = perp === 0 ? 0 : positionOf(state, maker)
   if (perp === 0) settle(state, taker, maker, terms, sell, price, lots)
-  else settleFill(state, taker, maker, terms, sell, price, lots)
+  else {
+    note(state, N.ENDED, 0)
+    settleFill(state, taker, maker, terms, sell, price, lots)
+  }
   set(state, taker, ORDER.REMAINING, want - lots)
   const trades = get(state, taker, ORDER.TRADES)
   if (trades === 0) set(state, taker, ORDER.BEST_PRICE, price)
@@ -150,6 +155,7 @@ function fill(state: State, taker: number, maker: number, pair: number, sell: nu
   countFills(state)
   set(state, pairRow(state, pair), PAIR.LAST_PRICE, price)
   if (lots === open) {
+    if ((get(state, maker, ORDER.FLAGS) & Flag.LEGS) !== 0) endLegs(state, maker)
     removeFromLevel(state, maker)
     set(state, maker, ORDER.REMAINING, 0)
     delist(state, maker)
@@ -175,5 +181,5 @@ function endFill(state: State, taker: number, position: number, filled: boolean)
   coverPositions(state, bucket)
   armBucket(state, bucket)
   fitReduceOnly(state, positionOf(state, taker))
-  return ended
+  return ended + noted(state, N.ENDED)
 }

@@ -5,17 +5,17 @@
  * their NEXT words, so the slot used last is used next and stays in cache; SEQUENCE 0 marks a free row. An order is named by the
  * address of its row here (columns.ts); links are slots.
  */
-import { Flag, CLIENT_ORDER_ID_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
+import { Flag, CLIENT_ORDER_ID_SHIFT, ORDER_COMMAND, Origin, originOf, PairStatus } from '../layout/command.ts'
 import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { broken } from '../lib/assert.ts'
 import { ACCOUNT, AGENT, CLIENT_ORDER_ID_WORDS, ORDER, PAIR as PAIRS, SCALAR, TERMS } from '../state/columns.ts'
-import { openPlace } from '../state/due.ts'
+import { TWAP } from '../state/conditional_rows.ts'
+import { noteTwap, openPlace } from '../state/due.ts'
 import { insertClientOrderId, removeClientOrderId } from '../state/indexes.ts'
 import {
   accountRow, add, addScalar, agentRow, clearBoth, get, getF64, getI64, isZero, clientOrderIdRow, now, orderRow, pairRow, scalar,
-  sequence, set,
-  setF64, setI64, setScalar, setWords, termsRow,
+  sequence, set, setF64, setI64, setScalar, setWords, termsRow, twapRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
@@ -88,6 +88,20 @@ function countAgentOrder(state: State, slot: number, change: number): void {
   add(state, row, AGENT.OPEN_ORDERS, change)
 }
 
+/** The slice at `row` of a TWAP order rests no more: what it filled is that order's, which is looked at next if that was all of it. */
+function endSlice(state: State, row: number): void {
+  const parent = state.orderParents[get(state, row, ORDER.SLOT)]! - 1
+  if (parent < 0 || get(state, twapRow(state, parent), TWAP.CHILD) !== get(state, row, ORDER.SLOT) + 1) return
+  const twap = twapRow(state, parent)
+  set(state, twap, TWAP.CHILD, 0)
+  add(state, twap, TWAP.FILLED, get(state, row, ORDER.LOTS) - get(state, row, ORDER.REMAINING))
+  setI64(state, twap, TWAP.FILLED_QUOTE, getI64(state, twap, TWAP.FILLED_QUOTE) + getI64(state, row, ORDER.FILLED_QUOTE))
+  setI64(state, twap, TWAP.FEE, getI64(state, twap, TWAP.FEE) + getI64(state, row, ORDER.FEE))
+  if (get(state, twap, TWAP.FILLED) < get(state, twap, TWAP.LOTS)) return
+  setF64(state, twap, TWAP.NEXT_AT, now(state))
+  noteTwap(state, parent)
+}
+
 /** Copies the client order id of a command into the row and its FLAGS; an empty one clears it. */
 export function writeClientOrderId(state: State, row: number, command: Views, base: number): void {
   const length = command.u32[base + ORDER_COMMAND.at.flags]! >>> CLIENT_ORDER_ID_SHIFT
@@ -121,6 +135,7 @@ export function delist(state: State, row: number): void {
   const flags = get(state, row, ORDER.FLAGS)
   if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) removeClientOrderId(state, get(state, row, ORDER.SLOT))
   if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, get(state, row, ORDER.SLOT), -1)
+  if (originOf(flags) === Origin.TWAP) endSlice(state, row)
   set(state, row, ORDER.FLAGS, flags & ~Flag.RESTING)
   const account = accountRow(state, get(state, row, ORDER.ACCOUNT))
   const prev = get(state, row, ORDER.ACCOUNT_PREV)

@@ -1,7 +1,6 @@
 /** Commands of margin trading, each to its handler; the part of {@link apply} that spot trading never comes to. */
 import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
-import { assert } from '../lib/assert.ts'
 import { moveCollateral } from '../programs/collateral.ts'
 import { liquidationStep } from '../liquidation/liquidate.ts'
 import { settlementStep } from '../liquidation/settle_pair.ts'
@@ -11,6 +10,7 @@ import { setPerp } from '../programs/perp_settings.ts'
 import { closeMarginAccount, openMarginAccount, openRiskBucket } from '../programs/margin_accounts.ts'
 import { setIndexPrice } from '../programs/prices.ts'
 import type { State } from '../state/state.ts'
+import { applyWaiting } from './apply_waiting.ts'
 
 export function applyMargin(state: State, command: Views, base: number, type: number): void {
   switch (type) {
@@ -35,6 +35,6 @@ export function applyMargin(state: State, command: Views, base: number, type: nu
     case CommandType.SETTLEMENT_STEP:
       return settlementStep(state, command, base)
     default:
-      assert(false, `unknown command type ${type}`)
+      return applyWaiting(state, command, base, type)
   }
 }

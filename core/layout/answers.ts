@@ -190,6 +190,17 @@ export const PERP_ANSWER = answer('perp_answer', { pair: 'pair', setting: 'detai
 /** FUND_INSURANCE: what the fund has deposited now, atoms. */
 export const FUND_ANSWER = answer('fund_answer', { deposited: 'hold' })
 
+/** ATTACH_CONDITIONALS: bits 1 << ConditionType of the legs that were made. */
+export const ATTACH_ANSWER = answer('attach_answer', { legs: 'detail' })
+
+/** CREATE_TWAP: row, slices that are planned, TwapState; Unix ms, 0: not known yet. */
+export const TWAP_ANSWER = answer('twap_answer', {
+  twap: 'detail', slices: 'detail2', state: 'outcome', firstSliceAt: 'originalSequence', endAt: 'expiresAt',
+})
+
+/** CANCEL_CONDITIONAL and CANCEL_TWAP. */
+export const CANCELLED_WAITING_ANSWER = answer('cancelled_waiting_answer', { pair: 'pair' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -228,6 +239,10 @@ const ANSWERS = {
   [CommandType.SET_INDEX_PRICE]: PRICE_ANSWER,
   [CommandType.SET_PERP]: PERP_ANSWER,
   [CommandType.FUND_INSURANCE]: FUND_ANSWER,
+  [CommandType.ATTACH_CONDITIONALS]: ATTACH_ANSWER,
+  [CommandType.CANCEL_CONDITIONAL]: CANCELLED_WAITING_ANSWER,
+  [CommandType.CREATE_TWAP]: TWAP_ANSWER,
+  [CommandType.CANCEL_TWAP]: CANCELLED_WAITING_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
@@ -249,3 +264,11 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
 /** Layout of the answer, with this code, to a command of this type. */
 export const answerOf = (type: number, code: number): Answer =>
   code === 0 ? (ANSWERS as Readonly<Record<number, Answer>>)[type] ?? DONE : REFUSALS_BY_TYPE[type] ?? REFUSAL
+
+/**
+ * Kind of a CONDITIONAL or TWAP event on its way to who asked for the CANCEL_ALL of which it tells. Its layout has no word for the
+ * correlation, as that of ORDER_ENDED has: there it stands above the type. Reply rings have fewer records than its 24 bits have numbers.
+ */
+export const askedKindOf = (type: number, correlation: number): number => ((correlation << 8) | type) >>> 0
+/** The correlation in it. */
+export const askerOf = (kind: number): number => kind >>> 8

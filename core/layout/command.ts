@@ -17,6 +17,9 @@
  */
 import { AgentMargin, OPEN_DELEGATED_SESSION_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND } from './agents.ts'
 import { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND } from './applications.ts'
+import {
+  ATTACH_CONDITIONALS_COMMAND, CANCEL_CONDITIONAL_COMMAND, EXPIRE_CONDITIONAL_COMMAND, LEGS, TRIGGER_STEP_COMMAND,
+} from './conditional.ts'
 import { CLIENT_ORDER_ID_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
@@ -25,7 +28,11 @@ import {
   OPEN_MARGIN_ACCOUNT_COMMAND, OPEN_RISK_BUCKET_COMMAND, SET_INDEX_PRICE_COMMAND, SET_PERP_COMMAND, SETTLEMENT_STEP_COMMAND,
 } from './margin.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
+import {
+  ACCEPT_CLOCK_COMMAND, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND,
+} from './policy.ts'
 import { defineLayout, type Layout } from './table.ts'
+import { CANCEL_TWAP_COMMAND, CREATE_TWAP_COMMAND, TWAP_STEP_COMMAND } from './twap.ts'
 
 export {
   AGENT_MARGIN_ACCOUNTS_MAX, AGENT_OPEN_ORDERS_MAX, AGENT_PAIRS_MAX, AgentAction, AgentGrant, AgentMargin, AgentOrderType,
@@ -34,6 +41,8 @@ export {
 export { OPEN_DELEGATED_SESSION_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND }
 export { KEY_GRACE_MAX_MS, ORIGINS_MAX } from './applications.ts'
 export { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND }
+export { PAIR_STATUS_NAMES, PairStatus } from './policy.ts'
+export { ACCEPT_CLOCK_COMMAND, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND }
 export {
   Flag, FLAG_ORDER_MASK, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES,
   originFlags, originOf,
@@ -83,6 +92,13 @@ export const CommandType = {
   FUNDING_STEP: 57,
   LIQUIDATION_STEP: 58,
   SETTLEMENT_STEP: 59,
+  ATTACH_CONDITIONALS: 60,
+  CANCEL_CONDITIONAL: 61,
+  EXPIRE_CONDITIONAL: 62,
+  TRIGGER_STEP: 63,
+  CREATE_TWAP: 64,
+  CANCEL_TWAP: 65,
+  TWAP_STEP: 66,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -119,7 +135,8 @@ const MARGIN = {
 } as const
 
 /**
- * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Both slots are full.
+ * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. The first two slots are full;
+ * the third is for orders with Option.LEGS.
  */
 export const ORDER_COMMAND = defineLayout('order', {
   ...HEADER,
@@ -156,7 +173,7 @@ export const ORDER_COMMAND = defineLayout('order', {
   ...FORMER,
   /** Client order id of the order that is cancelled or replaced, zero padded. */
   target: 'bytes40',
-})
+}, LEGS)
 
 /**
  * Of the sequencer itself: an order of an account that nobody asked for over the wire. It has no session and is answered to nobody. What
@@ -229,36 +246,6 @@ export const OPEN_SESSION_COMMAND = defineLayout('open_session', {
 /** REFRESH_SESSION and REVOKE_SESSION say everything in the header. */
 export const SESSION_COMMAND = defineLayout('session', { ...HEADER })
 
-export const SET_MAINTENANCE_COMMAND = defineLayout('set_maintenance', { ...HEADER, on: 'i32' })
-
-/** What a trading pair lets happen. The numbers are part of the journal and snapshot format. */
-export const PairStatus = {
-  /** Nothing moves but expiry: no orders, no replacements, no cancels. */
-  HALTED: 0,
-  ACTIVE: 1,
-  /** Cancels work; orders and replacements are refused. */
-  CANCEL_ONLY: 2,
-} as const
-export type PairStatus = (typeof PairStatus)[keyof typeof PairStatus]
-export const PAIR_STATUS_NAMES = ['HALTED', 'ACTIVE', 'CANCEL_ONLY'] as const
-
-export const SET_PAIR_STATUS_COMMAND = defineLayout('set_pair_status', {
-  ...HEADER,
-  pair: 'i32',
-  /** {@link PairStatus}. */
-  status: 'i32',
-})
-
-export const SET_FEE_TIER_COMMAND = defineLayout('set_fee_tier', {
-  ...HEADER,
-  /** Row of the account. */
-  account: 'i32',
-  /** Index into the genesis' feeTiers. */
-  tier: 'i32',
-  /** The sequence that made the account; 0: whoever's the row is. */
-  createdSequence: 'f64',
-})
-
 /** Signed by the master: makes (application of the master, address) an account of its family. */
 export const CREATE_SUB_ACCOUNT_COMMAND = defineLayout('create_sub_account', {
   ...HEADER,
@@ -311,16 +298,6 @@ export const SET_SPEND_LIMIT_COMMAND = defineLayout('set_spend_limit', {
   /** Atoms a UTC day; -1: none. */
   dailyLimit: 'i64',
   active: 'i32',
-})
-
-/** Of the sequencer itself, at a start: the rules in force from now on (state/rules.ts). */
-export const SET_RULES_COMMAND = defineLayout('set_rules', { ...HEADER, rules: 'i32' })
-
-/** Operator: the wall clock is right, and sequenced time goes on from it (sequencer/clock.ts). Changes nothing in the state. */
-export const ACCEPT_CLOCK_COMMAND = defineLayout('accept_clock', {
-  ...HEADER,
-  /** The wall clock as the operator was shown it, Unix ms. */
-  wall: 'f64',
 })
 
 /** Operator: cancels resting orders of one account, newest first. */
@@ -414,6 +391,13 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.FUNDING_STEP]: FUNDING_STEP_COMMAND,
   [CommandType.LIQUIDATION_STEP]: LIQUIDATION_STEP_COMMAND,
   [CommandType.SETTLEMENT_STEP]: SETTLEMENT_STEP_COMMAND,
+  [CommandType.ATTACH_CONDITIONALS]: ATTACH_CONDITIONALS_COMMAND,
+  [CommandType.CANCEL_CONDITIONAL]: CANCEL_CONDITIONAL_COMMAND,
+  [CommandType.EXPIRE_CONDITIONAL]: EXPIRE_CONDITIONAL_COMMAND,
+  [CommandType.TRIGGER_STEP]: TRIGGER_STEP_COMMAND,
+  [CommandType.CREATE_TWAP]: CREATE_TWAP_COMMAND,
+  [CommandType.CANCEL_TWAP]: CANCEL_TWAP_COMMAND,
+  [CommandType.TWAP_STEP]: TWAP_STEP_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 
@@ -426,13 +410,15 @@ export const slotsOfKind = (kind: number): number => (kind >>> 8) & 0xff
 export const gatewayOfKind = (kind: number): number => kind >>> 16
 
 /** Slots of the longest command that comes through a ring. */
-export const COMMAND_SLOTS = 2
+export const COMMAND_SLOTS = 3
 
 /** Slots that the command at word `base` takes by what it carries. GENESIS has as many as it says. */
 export function slotsCarried(u32: Uint32Array, base: number): number {
   const type = typeOfKind(u32[base]!)
   const named = type === CommandType.CANCEL_ORDER || type === CommandType.REPLACE_ORDER
   if (named && u32[base + ORDER_COMMAND.at.targetLength] !== 0) return 2
+  if (type === CommandType.PLACE_ORDER && (u32[base + ORDER_COMMAND.at.options]! & Option.LEGS) !== 0) return 3
+  if (type === CommandType.CREATE_TWAP) return u32[base + CREATE_TWAP_COMMAND.at.labelLength] !== 0 ? 2 : 1
   if (type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER) {
     const labelled = u32[base + ORDER_COMMAND.at.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0
     return labelled || (u32[base + ORDER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1

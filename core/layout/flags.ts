@@ -2,7 +2,7 @@
 
 /**
  * Flags of an order, one word: in commands, order rows, events and the history. Bits 24-31 hold the length of the client order id in bytes
- * (0..40). Free: bits 13, 18 and 19; in records of layout 1 bits 9 to 13, 18 and 19 were what is now {@link Option}.
+ * (0..40). Free: bits 18 and 19; in records of layout 1 bits 9 to 13, 18 and 19 were what is now {@link Option}.
  */
 export const Flag = {
   /** Set: SELL. Clear: BUY. */
@@ -29,6 +29,8 @@ export const Flag = {
   CROSS: 1 << 11,
   /** Closes the position that it names: allowed in maintenance. Always with REDUCE_ONLY. */
   CLOSE: 1 << 12,
+  /** Legs of the order wait for it to fill (orders/legs.ts). Set by the engine only. */
+  LEGS: 1 << 13,
   /** The order rests on the book. Set by the engine only; a record of a gateway never carries it. */
   RESTING: 1 << 14,
   /** RESULT only: the answer of an earlier command, repeated for its idempotency key. */
@@ -56,9 +58,11 @@ export const Option = {
   NEW_FUNDING: 1 << 18,
   /** A SELF_TRADE event names the resting order that stops this one. Gateways always set it; journals from before it are without. */
   TELL_SELF_TRADE: 1 << 19,
+  /** Place only: take-profit, stop-loss or trailing stop stand in a third slot. Layout 1 had none. */
+  LEGS: 1 << 20,
 } as const
-/** Every bit of {@link Option}. */
-export const OPTION_MASK = Object.values(Option).reduce((all: number, bit) => all | bit, 0)
+/** Every bit of {@link Option} but LEGS. */
+export const OPTION_MASK = Object.values(Option).reduce((all: number, bit) => all | bit, 0) & ~Option.LEGS
 /** Flags of a gateway's record that describe the order itself and stay with it. */
 export const FLAG_ORDER_MASK =
   Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES |

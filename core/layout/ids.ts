@@ -14,6 +14,8 @@ export const IdKind = {
   ORDER: 1, TRADE: 2, USER: 3, SESSION: 4, MOVEMENT: 5, APPLICATION: 6, AGENT: 7, SPEND_LIMIT: 8, ASSET: 9, PAIR: 10,
   /** The parent is named by the user's sequence and row: it has its id before it is made. */
   PARENT_MARGIN: 11, MARGIN_ACCOUNT: 12, RISK_BUCKET: 13, POSITION: 14,
+  /** Conditional orders: the number is the leg (ConditionType). Of a pair that cancels each other: 0. */
+  CONDITIONAL_ORDER: 15, OCO_GROUP: 16, TWAP_ORDER: 17,
 } as const
 
 /** A parsed identifier. `slot` is the 30-bit number. */
@@ -66,3 +68,6 @@ export const parentMarginId = (accountSequence: number, account: number): string
 export const marginAccountId = (sequence: number, row: number): string => formatId(IdKind.MARGIN_ACCOUNT, sequence, row)
 export const riskBucketId = (sequence: number, row: number): string => formatId(IdKind.RISK_BUCKET, sequence, row)
 export const positionId = (sequence: number, row: number): string => formatId(IdKind.POSITION, sequence, row)
+export const conditionalOrderId = (sequence: number, leg: number): string => formatId(IdKind.CONDITIONAL_ORDER, sequence, leg)
+export const ocoGroupId = (sequence: number): string => formatId(IdKind.OCO_GROUP, sequence, 0)
+export const twapOrderId = (sequence: number, row: number): string => formatId(IdKind.TWAP_ORDER, sequence, row)

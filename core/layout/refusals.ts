@@ -280,6 +280,30 @@ export const REFUSALS = {
   PRICE_OUT_OF_BAND: refusal(429, 'PRICE_OUT_OF_BAND', 'VALIDATION_ERROR', 'The price is too far from the one before', 'BadRequest'),
   STRATEGY_KEY_UNKNOWN: refusal(430, 'STRATEGY_KEY_UNKNOWN', 'NOT_FOUND', 'No risk bucket has this strategy key', 'BadRequest'),
   WRONG_PERP_MODE: refusal(431, 'WRONG_PERP_MODE', 'CONFLICT', 'The perpetual is in a mode that does not allow this', 'BadRequest'),
+  TRAILING_STOP_EXISTS: refusal(
+    440, 'TRAILING_STOP_EXISTS', 'CONFLICT', 'The position has a trailing stop already; cancel it first', 'InvalidOrder',
+  ),
+  INVALID_TRIGGER_PRICE: refusal(
+    441, 'INVALID_TRIGGER_PRICE', 'VALIDATION_ERROR', 'The trigger price is on the wrong side: it would fire at once', 'InvalidOrder',
+  ),
+  TOO_MANY_CONDITIONAL_ORDERS: refusal(
+    442, 'TOO_MANY_CONDITIONAL_ORDERS', 'CONFLICT', 'Too many conditional orders wait, of the position, the account or its family',
+    'InvalidOrder',
+  ),
+  TOO_MANY_TWAP_ORDERS: refusal(
+    443, 'TOO_MANY_TWAP_ORDERS', 'CONFLICT', 'Too many TWAP orders run, of the account or its family', 'InvalidOrder',
+  ),
+  INVALID_SCHEDULE: refusal(
+    444, 'INVALID_SCHEDULE', 'VALIDATION_ERROR', 'The window of the TWAP order is over, empty or longer than 7 days', 'InvalidOrder',
+  ),
+  TRIGGERS_BEHIND: refusal(
+    445, 'TRIGGERS_BEHIND', 'UNAVAILABLE', 'Conditional orders of earlier prices still have to fire; send the price again',
+    'ExchangeNotAvailable',
+  ),
+  BEYOND_LIMIT_PRICE: refusal(
+    446, 'BEYOND_LIMIT_PRICE', 'VALIDATION_ERROR', 'The market is beyond the limit price of the TWAP order, or there is none',
+    'InvalidOrder',
+  ),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

@@ -9,8 +9,8 @@
  *        | header (4 words)  | body, meaning depends on the kind       |
  *        +----+----+----+----+----------------------------------------+
  *
- * A command may carry more than fits: such a layout has fields of a second slot, from word 32 on, and only the records that have them
- * take it. The header says how many slots a record has.
+ * A command may carry more than fits: such a layout has fields of a second slot, from word 32 on, or of a third, and only the records that
+ * have them take it. The header says how many slots a record has.
  *
  * Eight-byte fields (`i64`, `f64`) start on an even word, because records are 128-byte aligned and typed-array views need it.
  * All values are little endian, which is the byte order of every machine Node 22 has binaries for.
@@ -44,8 +44,8 @@ export interface Layout<F extends Fields = Fields> {
   readonly at: Offsets<F>
   /** Words used of the first slot; the rest of it is zero and free for later fields. */
   readonly words: number
-  /** 2: records may have a second slot. */
-  readonly slots: 1 | 2
+  /** 2 or 3: records may have so many slots. */
+  readonly slots: 1 | 2 | 3
 }
 
 export function wordsOf(type: FieldType): number {
@@ -57,18 +57,20 @@ export function wordsOf(type: FieldType): number {
 }
 
 /**
- * Computes the offsets of `fields`, starting at word 0, and of those of the second slot, `more`, starting at word 32; throws when a field
- * is misaligned or a slot overflows.
+ * Computes the offsets of `fields`, starting at word 0, of those of the second slot, `more`, starting at word 32, and of those of the
+ * third, `rest`; throws when a field is misaligned or a slot overflows.
  */
-export function defineLayout<const F extends Fields, const M extends Fields = Record<never, never>>(
-  name: string, fields: F, more?: M,
-): Layout<F & M> {
+export function defineLayout<
+  const F extends Fields, const M extends Fields = Record<never, never>, const T extends Fields = Record<never, never>,
+>(name: string, fields: F, more?: M, rest?: T): Layout<F & M & T> {
   const at: Record<string, number> = {}
   const words = place(name, fields, at, 0)
   if (more !== undefined) place(name, more, at, RECORD_WORDS)
+  if (rest !== undefined) place(name, rest, at, 2 * RECORD_WORDS)
   // The copies have fast properties, which the compiler folds to constants; an object filled key by key has not.
-  const all = { ...fields, ...more } as F & M
-  return { name, fields: all, at: Object.freeze({ ...at }) as Offsets<F & M>, words, slots: more === undefined ? 1 : 2 }
+  const all = { ...fields, ...more, ...rest } as F & M & T
+  const slots = rest !== undefined ? 3 : more !== undefined ? 2 : 1
+  return { name, fields: all, at: Object.freeze({ ...at }) as Offsets<F & M & T>, words, slots }
 }
 
 /** Offsets of the fields of the slot that begins at word `start`, into `at`; the words they take. */
@@ -109,7 +111,7 @@ export type Decoded = Record<string, number | bigint | string>
 const SLOTS_SHIFT = 8
 const SLOTS_MASK = 0xff << SLOTS_SHIFT
 
-/** Reads the record that starts at word `base`; of one that has no second slot, the fields of the first. */
+/** Reads the record that starts at word `base`: the fields of the slots that it has. */
 export function decode(layout: Layout, views: Views, base: number): Decoded {
   const out: Decoded = {}
   const slots = layout.slots === 1 ? 1 : (views.u32[base]! & SLOTS_MASK) >>> SLOTS_SHIFT
@@ -127,11 +129,15 @@ export function decode(layout: Layout, views: Views, base: number): Decoded {
 
 /**
  * Writes `values` into the record that starts at word `base`; absent fields become zero. A record with a value for a field of the second
- * slot, other than '', gets that slot, and `kind` says so whatever it was given as. The inverse of {@link decode}.
+ * or third slot, other than '', gets that slot and those before it, and `kind` says so whatever it was given as. The inverse of {@link
+ * decode}.
  */
 export function encode(layout: Layout, views: Views, base: number, values: Decoded): void {
-  const long = layout.slots > 1 && Object.entries(values).some(([field, value]) => layout.at[field]! >= RECORD_WORDS && value !== '')
-  views.i32.fill(0, base, base + (long ? 2 : 1) * RECORD_WORDS)
+  let slots = 1
+  for (const [field, value] of layout.slots > 1 ? Object.entries(values) : []) {
+    if (value !== '') slots = Math.max(slots, Math.floor(layout.at[field]! / RECORD_WORDS) + 1)
+  }
+  views.i32.fill(0, base, base + slots * RECORD_WORDS)
   for (const [field, value] of Object.entries(values)) {
     const type = layout.fields[field]
     if (type === undefined) throw new Error(`${layout.name} has no field ${field}`)
@@ -143,5 +149,5 @@ export function encode(layout: Layout, views: Views, base: number, values: Decod
     else if (type === 'f64') views.f64[word >>> 1] = value as number
     else views.bytes.set(Buffer.from(value as string, 'hex').subarray(0, wordsOf(type) * 4), word * 4)
   }
-  if (long) views.u32[base] = ((views.u32[base]! & ~SLOTS_MASK) | (2 << SLOTS_SHIFT)) >>> 0
+  if (slots > 1) views.u32[base] = ((views.u32[base]! & ~SLOTS_MASK) | (slots << SLOTS_SHIFT)) >>> 0
 }

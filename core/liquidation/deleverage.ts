@@ -53,15 +53,16 @@ export function deleverage(state: State, bucket: number, position: number): numb
   return size - left
 }
 
-/** Closes `lots` of a counterparty; how many of its reduce-only orders ended. */
+/** Closes `lots` of a counterparty; how many of its reduce-only and conditional orders ended. */
 function close(state: State, position: number, lots: number, price: number): number {
   const bucket = bucketOf(state, position)
   state.registers[R.FILL_FEE] = 0n
+  note(state, N.ENDED, 0)
   changeLots(state, position, lots, price, PositionReason.DELEVERAGE)
   // The end of its last order gives up the row of a closed position, too.
-  let ended = 0
+  let ended = noted(state, N.ENDED)
   if (get(state, position, POSITION.ORDERS) === 0) giveUpPosition(state, position)
-  else ended = fitReduceOnly(state, position)
+  else ended += fitReduceOnly(state, position)
   armBucket(state, bucket)
   return ended
 }

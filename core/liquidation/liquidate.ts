@@ -57,12 +57,13 @@ import { delistBucket, enlistBucket } from '../margin/liquidation_list.ts'
 import { maintenanceMargin } from '../margin/tiers.ts'
 import { endOrder } from '../book/end.ts'
 import { PERP_PATH_MAX } from '../book/match.ts'
+import { mostLots } from '../orders/most_lots.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { coverDeficit } from './deficit.ts'
 import { deleverage } from './deleverage.ts'
 import { goesOn, isFrozen, isHealthy, trades } from './frozen.ts'
 import { WALK_MAX } from './ranking.ts'
-import { liquidationTick, lotsToReduce, meetsBook, mostLots, reduce } from './reduce.ts'
+import { liquidationTick, lotsToReduce, meetsBook, reduce } from './reduce.ts'
 import { takeOver } from './take_over.ts'
 import { notePosition, tell, tellBucket } from './tell.ts'
 import { unwind } from './unwind.ts'
@@ -206,7 +207,8 @@ function closeNext(state: State, bucket: number): void {
   const position = nextPosition(state, bucket)
   const limit = liquidationTick(state, position)
   if (meetsBook(state, position, limit)) {
-    const asked = Math.min(lotsToReduce(state, position), mostLots(state, position, limit))
+    const sells = get(state, position, POSITION.LOTS) > 0
+    const asked = Math.min(lotsToReduce(state, position), mostLots(state, get(state, position, POSITION.PAIR), sells, limit))
     const taken = reduceThrough(state, bucket, position, asked, limit)
     // What it took is not all that the book has: the next command goes on with it.
     if (taken * LITTLE >= asked || noted(state, N.LOOKS) <= 0) return

@@ -19,8 +19,7 @@ import { Reason } from '../layout/event.ts'
 import { clearFrom, write, writeF64 } from '../layout/record.ts'
 import { RECORD_BYTES, viewsOf } from '../layout/table.ts'
 import { N, R } from '../state/balances.ts'
-import { ACCOUNT, NO_ASK, TERMS } from '../state/columns.ts'
-import { MAX_NOTIONAL } from '../state/genesis.ts'
+import { ACCOUNT, TERMS } from '../state/columns.ts'
 import { MarginMode, PERP_TERMS, POSITION, RISK_BUCKET, TIER } from '../state/margin_rows.ts'
 import {
   accountRow, get, getF64, getI64, noted, perpTermsRow, positionAt, termsRow, tierRow,
@@ -30,6 +29,7 @@ import { bestOpposite, crosses } from '../book/match.ts'
 import { markOf } from '../margin/figures.ts'
 import { bucketOf } from '../margin/positions.ts'
 import { notionalOf, tierOf } from '../margin/tiers.ts'
+import { mostLots } from '../orders/most_lots.ts'
 import { enterOrder } from '../orders/place.ts'
 import { worstTick } from './bankruptcy.ts'
 
@@ -78,17 +78,6 @@ export function meetsBook(state: State, position: number, limit: number): boolea
   return crosses(sell, limit, bestOpposite(state, get(state, position, POSITION.PAIR), sell))
 }
 
-/** The most lots that one order that reduces the position may have, with this limit. */
-export function mostLots(state: State, position: number, limit: number): number {
-  const pair = get(state, position, POSITION.PAIR)
-  const sells = get(state, position, POSITION.LOTS) > 0
-  const terms = termsRow(state, pair)
-  const best = bestOpposite(state, pair, sells ? Flag.SELL : 0)
-  const highest = sells && best !== NO_ASK && best > limit ? best : limit
-  const byValue = Math.floor(MAX_NOTIONAL / (highest * getF64(state, terms, TERMS.TICK_LOT_ATOMS_F64)))
-  return Math.min(get(state, terms, TERMS.MAX_LOTS), byValue)
-}
-
 /**
  * Reduces the open position by `lots` at most, at `limit` or better. The lots that were filled; their value is in register QUOTE. The row
  * of the position may be free afterwards.
@@ -97,7 +86,7 @@ export function reduce(state: State, position: number, lots: number, limit: numb
   const { registers } = state
   const pair = get(state, position, POSITION.PAIR)
   const sell = get(state, position, POSITION.LOTS) > 0 ? Flag.SELL : 0
-  let left = Math.min(lots, mostLots(state, position, limit))
+  let left = Math.min(lots, mostLots(state, pair, sell !== 0, limit))
   const wanted = left
   registers[R.LIQUIDATION_FEE] = 0n
   for (let tries = 0; left > 0 && tries < TRIES_MAX && noted(state, N.LOOKS) > 0; tries++) {

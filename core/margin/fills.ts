@@ -35,6 +35,7 @@ import { accountRow, get, getF64, getI64, pairListingRow, termsRow } from '../st
 import type { State } from '../state/state.ts'
 import { chargeFill, feeOfFill, requiredForCost } from '../ledger/fees.ts'
 import { bucketHealth, markOf } from './figures.ts'
+import { armLegs } from './legs.ts'
 import { commitCollateral } from './order_collateral.ts'
 import { addLots, fillIncoming, positionOf, unlinkOrder } from './order_lists.ts'
 import { bucketOf, changeLots } from './positions.ts'
@@ -67,6 +68,7 @@ function fillSide(state: State, row: number, change: number, lots: number, price
   commitCollateral(state, row, bucketOf(state, position), lots)
   registers[R.FILL_FEE] = registers[fee]!
   changeLots(state, position, change, price, reason)
+  if ((get(state, row, ORDER.FLAGS) & Flag.LEGS) !== 0) armLegs(state, row)
 }
 
 /** True when `change` lots, signed, only reduce a position of `held`. */

@@ -33,6 +33,7 @@ import {
 import { countForFamily, familyMayTake, familyRow } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { touchBucket, useBucket } from './buckets.ts'
+import { endWithPosition } from './conditionals.ts'
 import { fundingOf } from './figures.ts'
 import { disarm } from './guard_heap.ts'
 import { enlistBucket } from './liquidation_list.ts'
@@ -248,6 +249,7 @@ function finish(state: State, row: number, reason: number): void {
   if (isToldOfBalance(reason)) touchCollateral(state, row)
   emitPosition(state, row, reason)
   if (get(state, row, POSITION.LOTS) !== 0) return
+  if (get(state, row, POSITION.FIRST_CONDITIONAL) !== 0) endWithPosition(state, row)
   setF64(state, row, POSITION.OPENED_SEQUENCE, 0)
   disarm(state, row)
   // No guard will find it.

@@ -2,7 +2,7 @@
  * What an order must satisfy before it is accepted, checked at sequence time. The gateway checked most of it before, to refuse
  * early; only this decides. Codes are numbers of the refusal register, 0 is none.
  */
-import { Flag } from '../layout/command.ts'
+import { Flag, Origin, originOf } from '../layout/command.ts'
 import { payerFor } from '../ledger/holds.ts'
 import { ACCOUNT, BALANCE, NO_ASK, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import { MAX_NOTIONAL } from '../state/genesis.ts'
@@ -20,6 +20,8 @@ import { PATH_TOO_LONG, walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
+/** The same of what a take-profit, stop-loss or trailing stop enters. */
+export const TRIGGERED_BAND_BPS = 1200
 
 /** For register BUDGET: any cost. */
 const NO_BUDGET = 2n ** 63n - 1n
@@ -27,7 +29,9 @@ const NO_BUDGET = 2n ** 63n - 1n
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
   const best = bestOpposite(state, pair, flags & Flag.SELL)
-  const bps = (flags & Flag.SLIPPAGE) !== 0 && slippageBps < PROTECTIVE_BAND_BPS ? slippageBps : PROTECTIVE_BAND_BPS
+  const triggered = (flags & Flag.CLOSE) !== 0 && originOf(flags) === Origin.TRIGGER
+  const band = triggered ? TRIGGERED_BAND_BPS : PROTECTIVE_BAND_BPS
+  const bps = (flags & Flag.SLIPPAGE) !== 0 && slippageBps < band ? slippageBps : band
   if ((flags & Flag.SELL) !== 0) return best === 0 ? 0 : lowestSale(best, bps)
   return best === NO_ASK ? 0 : highestPurchase(state, best, bps)
 }

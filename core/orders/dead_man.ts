@@ -35,6 +35,7 @@ import { noteDeadline } from '../state/due.ts'
 import { accountRow, agentRow, get, getF64, now, orderRow, scalar, sequence, sessionRow, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { goesOnByItself, noteSweep } from './sweep_rows.ts'
+import { waitsForAny } from './sweep_waiting.ts'
 
 const { at } = CANCEL_ALL_COMMAND
 const EVERY_PAIR = -1
@@ -92,15 +93,16 @@ function lacksAtEnd(state: State, agent: number): number {
 }
 
 /**
- * Begins a mass cancel of everything that the account has at rest now; false: it has nothing. One that goes on by itself
+ * Begins a mass cancel of everything that the account has at rest or waiting now; false: it has nothing. One that goes on by itself
  * already begins anew and keeps its turn, so whoever fires without end has his orders cancelled all the same.
  */
 function beginSweep(state: State, account: number): boolean {
   const newest = get(state, accountRow(state, account), ACCOUNT.ORDERS_HEAD)
-  if (newest < 0) return false
+  if (newest < 0 && !waitsForAny(state, account)) return false
   const meant = { account, pair: EVERY_PAIR, by: SweptBy.ITSELF }
   const isNew = !goesOnByItself(state, account)
-  noteSweep(state, meant, sequence(state), newest, getF64(state, orderRow(state, newest), ORDER.SEQUENCE), isNew)
+  const from = newest < 0 ? sequence(state) : getF64(state, orderRow(state, newest), ORDER.SEQUENCE)
+  noteSweep(state, meant, sequence(state), newest, from, isNew)
   return true
 }
 

@@ -153,7 +153,7 @@ function notePlace(state: State, margin: number, bucket: number, position: numbe
 }
 
 /** Notes margin account, bucket and position that the order names, or that its pair, mode and strategy key lead to. */
-function findPlace(state: State, command: Views, base: number, account: number, flags: number): number {
+export function findPlace(state: State, command: Views, base: number, account: number, flags: number): number {
   const pair = read(command, base, C.pair)
   const mode = (flags & Flag.CROSS) !== 0 ? MarginMode.CROSS : MarginMode.ISOLATED
   const keyLow = read(command, base, C.keyLow)

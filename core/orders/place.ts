@@ -3,20 +3,22 @@
  * for over the wire (own_orders.ts) everything from {@link enterOrder} on.
  *
  * Order of refusals: session, idempotency key, maintenance, pair, what an agent is granted, trading mode, room, terms, expiration, client
- * order id, post-only, funds or margin, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met
+ * order id, post-only, funds or margin, legs, the value an agent is granted, FOK self-trade. A refused order changes nothing; orders met
  * at the touch are ended all the same, because their time was over before this command.
  *
  * An order of a perpetual has Flag.MARGIN and goes the same way; where a spot order is about balances it is about positions and collateral
  * (margin_admission.ts, margin/).
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
-import { AgentGrant, Flag, FLAG_ORDER_MASK, CLIENT_ORDER_ID_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
+import {
+  AgentGrant, Flag, FLAG_ORDER_MASK, CLIENT_ORDER_ID_SHIFT, Option, ORDER_COMMAND, Origin, originOf, PairStatus,
+} from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { lockRemaining } from '../ledger/holds.ts'
 import { NO_ASK, ORDER, PAIR, SCALAR, TERMS } from '../state/columns.ts'
-import { emitClientOrderId, emitOrderResult, emitResult, emitSelfTrade } from '../events/emit.ts'
+import { emitChildOrder, emitClientOrderId, emitOrderResult, emitResult, emitSelfTrade } from '../events/emit.ts'
 import { noteExpiry } from '../state/due.ts'
 import { findClientOrderId } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
@@ -31,6 +33,8 @@ import { hasMarginAccounts, lacksMargin, lacksMarginAccount, lacksNotional, lack
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } from './admission.ts'
 import { enlist, giveSlot, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
+import { checkEntryLegs, makeEntryLegs } from './legs.ts'
+import { endLegs } from '../margin/legs.ts'
 import { beginMargin, checkMargin, endAdmission, mayRest, meantMarginAccount, UNKNOWN } from './margin_admission.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 import { refuseOrder } from './refuse.ts'
@@ -85,8 +89,10 @@ export function enterOrder(state: State, command: Views, base: number, account: 
   if (!isOfPair(state, pair, flags)) return -REFUSALS.WRONG_TRADING_MODE.number
   const met = market ? anyPrice(flags) : read(command, base, C.price)
   if (!clearExpiredTouch(state, pair, flags & Flag.SELL, met)) return -REFUSALS.OVERLOADED.number
-  const limit = market ? marketLimit(state, pair, flags, read(command, base, C.slippageBps)) : read(command, base, C.price)
+  const limit = market ? worstPrice(state, command, base, pair, flags) : read(command, base, C.price)
   let code = checkOrder(state, command, base, account, pair, flags, limit, lots)
+  const brings = (read(command, base, C.options) & Option.LEGS) !== 0
+  if (brings && code === 0) code = checkEntryLegs(state, command, base, account, pair, flags, limit)
   if (agent >= 0 && code === 0 && lacksNotional(state, agent, pair, flags, limit, lots) !== 0) code = NOT_ALLOWED
   const size = margin && code === 0 ? noted(state, N.LOTS) : lots
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, size, account) : 0
@@ -102,7 +108,16 @@ export function enterOrder(state: State, command: Views, base: number, account: 
   const expires = (flags & Flag.EXPIRES) !== 0
   setF64(state, row, ORDER.EXPIRES_AT, expires ? readF64(command, base, C.expiresAt) : now(state) + state.orderLifetimeMs)
   if (read(command, base, C.flags) >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
-  return execute(state, row, limit, left, command, base)
+  if (originOf(flags) === Origin.TWAP) state.orderParents[get(state, row, ORDER.SLOT)] = noted(state, N.PARENT)
+  return execute(state, row, limit, left, command, base, agent, brings)
+}
+
+/** The worst tick at which a MARKET order may trade: its band; of a slice of a TWAP order its limit too, which stands in `price`. */
+function worstPrice(state: State, command: Views, base: number, pair: number, flags: number): number {
+  const band = marketLimit(state, pair, flags, read(command, base, C.slippageBps))
+  const most = originOf(flags) === Origin.TWAP ? read(command, base, C.price) : 0
+  if (most === 0 || band === 0) return band
+  return (flags & Flag.SELL) !== 0 ? Math.max(band, most) : Math.min(band, most)
 }
 
 /** A limit that crosses whatever the other side has. */
@@ -112,7 +127,7 @@ const anyPrice = (flags: number): number => ((flags & Flag.SELL) !== 0 ? 0 : NO_
 const MARGIN_FLAGS = Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE
 
 /** True when an order with these flags is of the kind that the pair trades. */
-const isOfPair = (state: State, pair: number, flags: number): boolean =>
+export const isOfPair = (state: State, pair: number, flags: number): boolean =>
   get(state, termsRow(state, pair), TERMS.PERP) === 0 ? (flags & MARGIN_FLAGS) === 0 : (flags & Flag.MARGIN) !== 0
 
 /** The service and the pair take orders with these flags. Positions are closed during maintenance too. */
@@ -142,9 +157,12 @@ function checkOrder(
 
 /**
  * Matches the written order at `row`, rests or ends it and emits its RESULT, whose place in the outbox is returned. `left`:
- * what {@link fillOrKill} said; anything but 0 ends the order unfilled.
+ * what {@link fillOrKill} said; anything but 0 ends the order unfilled. `brings`: the command has legs, which `agent` (-1: the owner) asked
+ * for.
  */
-export function execute(state: State, row: number, limit: number, left: number, command: Views, base: number): number {
+export function execute(
+  state: State, row: number, limit: number, left: number, command: Views, base: number, agent: number, brings: boolean,
+): number {
   const pair = get(state, row, ORDER.PAIR)
   const flags = get(state, row, ORDER.FLAGS)
   let reason: number = Reason.NONE
@@ -169,12 +187,21 @@ export function execute(state: State, row: number, limit: number, left: number, 
     if ((flags & Flag.EXPIRES) !== 0) noteExpiry(state, get(state, row, ORDER.SLOT))
   }
   if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) emitClientOrderId(state, row)
+  if (brings) makeEntryLegs(state, row, command, base, agent, rests)
+  if (!rests && (get(state, row, ORDER.FLAGS) & Flag.LEGS) !== 0) endLegs(state, row)
   if (margin) endAdmission(state, row, rests)
+  if (originOf(flags) === Origin.TWAP) tellParent(state, row)
   const result = emitOrderResult(state, command, base, row, status | (reason << 8))
   touchAccount(state, get(state, row, ORDER.ACCOUNT))
   if (traded || rests) touchBook(state, pair)
   if (!rests) giveSlot(state, row)
   return result
+}
+
+/** CHILD_ORDER of a slice. */
+function tellParent(state: State, row: number): void {
+  const parent = state.orderParents[get(state, row, ORDER.SLOT)]!
+  if (parent !== 0) emitChildOrder(state, row, parent - 1)
 }
 
 /** Why what is left of an unblocked order does not rest, or Reason.NONE when it does. */

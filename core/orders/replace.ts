@@ -30,8 +30,10 @@ import { endOrder, release } from '../book/end.ts'
 import { delist, enlist, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
 import { checkSuccessorMargin, endAdmission, holdPosition, readmit } from './margin_admission.ts'
 import { marginAccountOf } from '../margin/buckets.ts'
+import { takeLegs } from '../margin/legs.ts'
 import { positionOf } from '../margin/order_lists.ts'
 import { bucketOf } from '../margin/positions.ts'
+import { handOverLegs } from './legs.ts'
 import { askedLots, askedPrice, targetRow } from './named_target.ts'
 import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
@@ -124,6 +126,7 @@ function reissue(
   const pair = get(state, row, ORDER.PAIR)
   state.registers[R.REPLACED] = copyOf(state, row, ORDER.SEQUENCE)
   const position = (flags & Flag.MARGIN) === 0 ? -1 : holdPosition(state, row)
+  const legs = (get(state, row, ORDER.FLAGS) & Flag.LEGS) === 0 ? 0 : takeLegs(state, row)
   endOrder(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   assert(takeSlot(state) === row, 'a replaced order leaves its slot to its successor')
   // EXPIRES_AT stays as it is.
@@ -131,7 +134,8 @@ function reissue(
   if (agent >= 0) markAgent(state, row, agent)
   if (position >= 0) readmit(state, row, position)
   if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
-  const result = execute(state, row, price, 0, command, base)
+  handOverLegs(state, row, legs)
+  const result = execute(state, row, price, 0, command, base, -1, false)
   markReplacement(state, result, get(state, row, ORDER.SLOT))
   return result
 }
@@ -144,6 +148,7 @@ function shrink(state: State, row: number, agent: number, flags: number, lots: n
   addF64(state, levelRow(state, get(state, row, ORDER.LEVEL)), LEVEL.LOTS, lots - get(state, row, ORDER.REMAINING))
   delist(state, row)
   const position = (flags & Flag.MARGIN) === 0 ? -1 : holdPosition(state, row)
+  const legs = (get(state, row, ORDER.FLAGS) & Flag.LEGS) === 0 ? 0 : takeLegs(state, row)
   release(state, row)
   emitOrderEnded(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   writeOrder(state, row, account, pair, flags, get(state, row, ORDER.PRICE), lots)
@@ -151,6 +156,7 @@ function shrink(state: State, row: number, agent: number, flags: number, lots: n
   if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
   if (position >= 0) readmit(state, row, position)
   else lockRemaining(state, row)
+  handOverLegs(state, row, legs)
   enlist(state, row)
   if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) emitClientOrderId(state, row)
   if (position >= 0) endAdmission(state, row, true)

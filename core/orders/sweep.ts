@@ -1,6 +1,9 @@
 /**
  * Ending resting orders of one account, some with each command: CANCEL_ALL and CANCEL_ACCOUNT_ORDERS.
  *
+ * Conditional orders and TWAP orders of the account end first, newest first, and count as orders do; they stand in lists of their own
+ * (sweep_waiting.ts).
+ *
  * One command goes along the account's list, newest first, and stops when it ended `limit` orders or looked at LOOKS_MORE more than that,
  * so that a command is bounded whatever the account has: also when all its orders stay, being of another pair or on a halted one. Its
  * RESULT then names the order to go on from (slot, orderSequence) and has 1 in `more`; at the end of the list it has 0. The next
@@ -25,6 +28,7 @@ import { mayTrade } from '../programs/grants.ts'
 import { endOrder } from '../book/end.ts'
 import { isHalted, restingAt } from '../book/pool.ts'
 import { beganAt, endSweep, goesOnByItself, noteSweep, type Meant } from './sweep_rows.ts'
+import { hasWaiting, sweepWaiting } from './sweep_waiting.ts'
 
 /** Orders that one command looks at beyond those it may end. */
 export const LOOKS_MORE = 256
@@ -52,8 +56,8 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
   const limit = Math.min(CANCEL_ALL_MAX, sweep.limit)
   const bounded = state.scalars[SCALAR.RULES]! >= 1
   const byOperator = sweep.by === SweptBy.OPERATOR
-  let [ended, left, looked] = [0, 0, 0]
   const began = beginning(state, sweep)
+  let [ended, left, looked] = [sweepWaiting(state, sweep, began, limit), 0, 0]
   let slot = firstSlot(state, sweep)
   while (slot >= 0 && !(bounded && (ended >= limit || looked >= limit + LOOKS_MORE))) {
     const row = orderRow(state, slot)
@@ -67,9 +71,9 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
       ended++
     }
   }
-  const goesOn = bounded && slot >= 0
+  const goesOn = bounded && (slot >= 0 || (ended >= limit && hasWaiting(state, sweep, began)))
   const from = goesOn ? placeOf(state, slot, began) : 0
-  note(state, sweep, began, goesOn ? slot : -1, from)
+  note(state, sweep, began, goesOn, slot, from)
   const result = emitResult(state, command, base, 0, sweep.account, ended, goesOn ? 1 : left)
   if (goesOn) {
     state.outbox.i32[result + SWEEP_ANSWER.at.nextSlot] = slot
@@ -78,8 +82,9 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
   return result
 }
 
-/** The sequence that names the order in `slot` as a place to go on from. */
+/** The sequence that names the order in `slot` as a place to go on from; -1: only conditional and TWAP orders are left. */
 function placeOf(state: State, slot: number, began: number): number {
+  if (slot < 0) return began
   const own = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
   return scalar(state, SCALAR.RULES) >= 3 ? Math.min(own, began) : own
 }
@@ -92,11 +97,11 @@ function beginning(state: State, sweep: Sweep): number {
   return began === 0 ? sweep.fromSequence : began
 }
 
-/** Notes where it goes on, slot -1: nowhere. One whose place another has is not noted. */
-function note(state: State, sweep: Sweep, began: number, slot: number, from: number): void {
+/** Notes where it goes on, or that it does not. One whose place another has is not noted. */
+function note(state: State, sweep: Sweep, began: number, goesOn: boolean, slot: number, from: number): void {
   if (scalar(state, SCALAR.RULES) < 2 || sweep.agent >= 0) return
   const known = beganAt(state, sweep)
-  if (slot >= 0) {
+  if (goesOn) {
     if (known === 0 && (sweep.fromSequence !== 0 || goesOnByItself(state, sweep.account))) return
     noteSweep(state, sweep, began, slot, from, sweep.heard || sweep.by === SweptBy.ITSELF)
   } else if (known !== 0) endSweep(state, sweep.account)

@@ -33,6 +33,7 @@ import { touchAccount } from '../state/balances.ts'
 import { endOrder } from '../book/end.ts'
 import { findMarginAccount } from '../margin/buckets.ts'
 import { applicationRefusal } from './applications.ts'
+import { endConditionalsOf } from './conditionals.ts'
 import { keepAccount } from './blank_accounts.ts'
 import { answerSession, isKeyTaken, ownerAccount, refuse, takeRow as takeSessionRow, writeSession } from './sessions.ts'
 import { capSessionsOf, disownSessions, endSessionsOf } from '../state/session_lists.ts'
@@ -69,7 +70,7 @@ export function upsertAgent(state: State, command: Views, base: number): void {
 }
 
 /**
- * Ends the grant, the sessions and the resting orders of the caller's agent. REVOKED_ANSWER. NOT_FOUND: no such active
+ * Ends the grant, the sessions, the resting and the conditional orders of the caller's agent. REVOKED_ANSWER. NOT_FOUND: no such active
  * agent of the caller.
  */
 export function revokeAgent(state: State, command: Views, base: number): void {
@@ -83,6 +84,7 @@ export function revokeAgent(state: State, command: Views, base: number): void {
   setF64(state, agentRow(state, agent), AGENT.UPDATED_AT, now(state))
   endSessionsOf(state, agent)
   const ended = endOrdersOf(state, account, agent, command.u32[base + ORDER_COMMAND.at.correlation]!)
+  endConditionalsOf(state, account, agent)
   touchAccount(state, account)
   emitResult(state, command, base, 0, account, agent, ended)
 }

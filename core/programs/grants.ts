@@ -8,9 +8,10 @@
  *
  *   place       CREATE_ORDER, pair, type, time in force, open orders when it may rest, margin account and leverage, notional
  *   close       CLOSE_POSITION instead of CREATE_ORDER; otherwise as place
+ *   attach      CREATE_ORDER, pair, margin account: conditional orders of a position
  *   bucket      CREATE_ORDER, pair (none of a cross bucket), margin account: for the strategy key of an order to come
  *   replace     REPLACE_ORDER, pair, LIMIT, GTC, open orders unless it replaces one of its own, margin account and leverage, notional
- *   cancel      CANCEL_ORDER, pair
+ *   cancel      CANCEL_ORDER, pair; of conditional and TWAP orders too
  *   cancel all  CANCEL_ORDER; orders of other pairs are as if they were not there
  *   deadline    CANCEL_ORDER, every pair; so for a connection that cancels when it ends (orders/dead_man.ts)
  *
@@ -78,6 +79,20 @@ export function lacksToPlace(state: State, agent: number, pair: number, flags: n
   if (market) return 0
   if (!covers(timesInForce(grants), timeInForce(flags))) return AgentGrant.TIME_IN_FORCE
   return (flags & (Flag.IOC | Flag.FOK)) !== 0 || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
+}
+
+/** What an agent lacks to attach conditional orders to a position on `pair`; which margin account is {@link lacksMarginAccount}. */
+export function lacksToAttach(state: State, agent: number, pair: number): number {
+  const grants = grantsOf(state, agent)
+  if (!acts(grants, AgentAction.CREATE_ORDER)) return AgentGrant.ACTION
+  if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR
+  return marginAccounts(grants) === AgentMargin.NONE ? AgentGrant.MARGIN_ACCOUNT : 0
+}
+
+/** What an agent lacks to cancel a conditional order or a TWAP order on `pair`. */
+export function lacksToCancelWaiting(state: State, agent: number, pair: number): number {
+  const lacking = lacksToCancelAny(state, agent)
+  return lacking !== 0 || mayTrade(state, agent, pair) ? lacking : AgentGrant.PAIR
 }
 
 /** What an agent lacks to open a risk bucket of the perpetual `pair`, or a cross one (-1). */

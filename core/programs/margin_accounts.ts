@@ -118,6 +118,7 @@ function closeRefusal(state: State, sub: number): number {
     if (isInLiquidation(state, bucket) || (isFlat(state, bucket) && !isSettleable(state, bucket))) solvent = false
   }
   if (!solvent) return REFUSALS.RISK_BUCKET_IN_LIQUIDATION.number
+  if (get(state, sub, MARGIN_ACCOUNT.TWAPS) !== 0) return REFUSALS.MARGIN_ACCOUNT_NOT_FLAT.number
   return flat ? 0 : REFUSALS.MARGIN_ACCOUNT_NOT_FLAT.number
 }
 

@@ -18,6 +18,7 @@ import type { Views } from '../layout/table.ts'
 import { emitMark, emitResult } from '../events/emit.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { isPerpetual, setMark } from '../margin/mark_price.ts'
+import { forgetMarks, isBehind, noteMark } from '../margin/pending_marks.ts'
 import { PERP } from '../state/margin_rows.ts'
 import { get, getF64, now, perpRow, set, setF64, setI64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -25,12 +26,13 @@ import { endFunding } from './funding.ts'
 import { laneRefusal } from './policy.ts'
 
 const P = SET_PERP_COMMAND.at
-const { VALIDATION_ERROR, WRONG_PERP_MODE, PRICE_STALE, NOT_FOUND } = REFUSALS
+const { VALIDATION_ERROR, WRONG_PERP_MODE, PRICE_STALE, NOT_FOUND, TRIGGERS_BEHIND } = REFUSALS
 
 /**
  * Sets one thing of a perpetual. MARK, PERP_ANSWER. NOT_FOUND: no such perpetual; VALIDATION_ERROR: no such setting, mode or price, a cap
  * that is no whole number of lots, or a forced mark whose time is over; WRONG_PERP_MODE: this mode does not lead to that one, or a
- * perpetual that settles shall have another mark; PRICE_STALE: a mark is forced where there never was an index price.
+ * perpetual that settles shall have another mark; PRICE_STALE: a mark is forced where there never was an index price; TRIGGERS_BEHIND: as
+ * of an index price.
  */
 export function setPerp(state: State, command: Views, base: number): void {
   const pair = command.i32[base + P.pair]!
@@ -67,6 +69,7 @@ function settingRefusal(state: State, command: Views, base: number, pair: number
   if (value !== 0 && !(isPrice(state, value) && number > now(state))) return VALIDATION_ERROR.number
   const perp = perpRow(state, pair)
   if (get(state, perp, PERP.MODE) >= PerpMode.SETTLING) return WRONG_PERP_MODE.number
+  if (isBehind(state, pair)) return TRIGGERS_BEHIND.number
   return get(state, perp, PERP.INDEX) === 0 ? PRICE_STALE.number : 0
 }
 
@@ -99,6 +102,7 @@ function beginAgain(state: State, perp: number): void {
   for (const field of [PERP.INDEX, PERP.MARK, PERP.SETTLEMENT, PERP.SUSPECT, PERP.SUSPECTS]) set(state, perp, field, 0)
   for (const field of [PERP.INDEX_AT, PERP.OBSERVED_AT, PERP.BASIS_AT, PERP.SUSPECT_AT]) setF64(state, perp, field, 0)
   setI64(state, perp, PERP.BASIS, 0n)
+  forgetMarks(state, perp)
 }
 
 function forceMark(state: State, pair: number, mark: number, until: number): void {
@@ -106,4 +110,5 @@ function forceMark(state: State, pair: number, mark: number, until: number): voi
   set(state, perp, PERP.FORCED_MARK, mark)
   setF64(state, perp, PERP.FORCED_UNTIL, mark === 0 ? 0 : until)
   setMark(state, pair)
+  noteMark(state, pair)
 }

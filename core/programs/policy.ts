@@ -12,6 +12,8 @@ import { SETTING_ANSWER } from '../layout/answers.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, CLOCK, PAIR, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
+import { isPerpetual } from '../margin/mark_price.ts'
+import { isBehind, noteMark } from '../margin/pending_marks.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { pairCount } from '../state/rows.ts'
 import { RULES } from '../state/rules.ts'
@@ -46,6 +48,8 @@ export function setPairStatus(state: State, command: Views, base: number): void 
   const row = pairRow(state, pair)
   const before = get(state, row, PAIR.STATUS)
   set(state, row, PAIR.STATUS, status)
+  // What waits is held against the mark of now: while the pair took no orders, no mark counted.
+  if (before !== status && isPerpetual(state, pair) && !isBehind(state, pair)) noteMark(state, pair)
   const at = emitResult(state, command, base, 0, -1, status, before)
   state.outbox.i32[at + SETTING_ANSWER.at.pair] = pair
 }

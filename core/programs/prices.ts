@@ -16,6 +16,7 @@ import type { Views } from '../layout/table.ts'
 import { emitMark, emitResult } from '../events/emit.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { isFresh, isPerpetual, setMark, smoothBasis } from '../margin/mark_price.ts'
+import { isBehind, noteMark } from '../margin/pending_marks.ts'
 import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
 import { get, getF64, now, perpRow, perpTermsRow, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -31,7 +32,8 @@ const APART_MS = 1000
 
 /**
  * The index price of a perpetual, and with it basis and mark. MARK, PRICE_ANSWER. NOT_FOUND: no such perpetual; VALIDATION_ERROR: no price
- * of 1 .. priceTicks - 1, or no such source; WRONG_PERP_MODE: it settles or is settled; PRICE_OUT_OF_BAND: see above.
+ * of 1 .. priceTicks - 1, or no such source; WRONG_PERP_MODE: it settles or is settled; PRICE_OUT_OF_BAND: see above; TRIGGERS_BEHIND: so
+ * many marks before it still have to be looked at (margin/pending_marks.ts).
  */
 export function setIndexPrice(state: State, command: Views, base: number): void {
   const pair = command.i32[base + P.pair]!
@@ -51,6 +53,7 @@ export function setIndexPrice(state: State, command: Views, base: number): void 
   setF64(state, perp, PERP.OBSERVED_AT, command.f64[(base + P.observedAt) >>> 1]!)
   smoothBasis(state, pair)
   setMark(state, pair)
+  noteMark(state, pair)
   emitMark(state, pair, rateSoFar(state, pair))
   const at = emitResult(state, command, base, 0, -1, get(state, perp, PERP.MARK), before)
   state.outbox.i32[at + PRICE_ANSWER.at.pair] = pair
@@ -64,6 +67,7 @@ function priceRefusal(state: State, command: Views, base: number, pair: number):
   }
   const perp = perpRow(state, pair)
   if (get(state, perp, PERP.MODE) >= PerpMode.SETTLING) return REFUSALS.WRONG_PERP_MODE.number
+  if (isBehind(state, pair)) return REFUSALS.TRIGGERS_BEHIND.number
   const before = get(state, perp, PERP.INDEX)
   if (command.i32[base + P.force] !== 0 || before === 0 || isNear(state, pair, before, price)) return 0
   return !isFresh(state, pair) && isConfirmed(state, pair, perp, price) ? 0 : REFUSALS.PRICE_OUT_OF_BAND.number

@@ -24,6 +24,7 @@ import { createAccount, makeRoom } from './accounts.ts'
 import { applicationRefusal } from './applications.ts'
 import { useAccount } from './blank_accounts.ts'
 import { consent } from './consent.ts'
+import { endTwapsOf } from './twaps.ts'
 import {
   endOf, endSession, giveUpSession, heldRows, isBounded, isDead, isListed, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession,
   setExpiry, unlinkSession,
@@ -92,12 +93,13 @@ export function refreshSession(state: State, command: Views, base: number): void
   answerSession(state, command, base, session, account, 0)
 }
 
-/** Revokes the signing session: from the next command on, nothing it signs is accepted. */
+/** Revokes the signing session: from the next command on, nothing it signs is accepted, and the TWAP orders that it asked for end. */
 export function revokeSession(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
   const session = command.i32[base + ORDER_COMMAND.at.session]!
   endSession(state, session)
+  endTwapsOf(state, account, session, get(state, sessionRow(state, session), SESSION.GENERATION))
   answerSession(state, command, base, session, account, 0)
 }
 

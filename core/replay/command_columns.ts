@@ -15,6 +15,7 @@ import {
 } from './meanings.ts'
 import { marginCommandColumns, NO_ORDER_MARGIN, ORDER_MARGIN_FIELDS } from './margin_columns.ts'
 import { agentMarginAccounts, agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
+import { LEG_FIELDS, NO_LEGS, waitingCommandColumns } from './waiting_columns.ts'
 
 /** `kind`: which lane it came through, 0 the operator's and the sequencer's own, 1..N the gateway threads. */
 const lane: Meaning = (field, layout) => {
@@ -39,7 +40,7 @@ const NOT_NAMED = { ...DECIMALS, targetLength: hidden, target: hidden }
 
 const NO_ORDER = {
   pair: hidden, flags: hidden, price: hidden, lots: hidden, slippageBps: hidden, expiresAt: hidden, options: hidden, key: hidden,
-  payload: hidden, former: hidden, label: hidden, ...NO_ORDER_MARGIN,
+  payload: hidden, former: hidden, label: hidden, ...NO_ORDER_MARGIN, ...NO_LEGS,
 }
 /** An order that is named, and nothing else of it. */
 const ORDER_TARGET = columnsOf(ORDER_COMMAND, {
@@ -60,6 +61,7 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.PLACE_ORDER]: columnsOf(ORDER_COMMAND, {
     ...SIGNED, pair, flags: orderFlags(), price: price(), lots: quantity('quantity'), slippageBps: SLIPPAGE, targetSlot: hidden,
     expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY, label: text('clientOrderId'), ...NOT_NAMED, ...ORDER_MARGIN_FIELDS,
+    ...LEG_FIELDS,
   }),
   // Terms that are not given stay those of the original: the answer has all of the successor's.
   [CommandType.REPLACE_ORDER]: columnsOf(ORDER_COMMAND, {
@@ -67,7 +69,7 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
     price: given(ofKnownPair(price(), 'priceUnits', 'priceScale'), 'options', Option.NEW_PRICE),
     lots: given(ofKnownPair(quantity('quantity'), 'lotsUnits', 'lotsScale'), 'options', Option.NEW_LOTS), slippageBps: SLIPPAGE,
     targetSlot: order('replacedOrderId', 'targetSequence'), expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY,
-    label: text('clientOrderId'), ...BY_CLIENT_ORDER_ID, ...NO_ORDER_MARGIN,
+    label: text('clientOrderId'), ...BY_CLIENT_ORDER_ID, ...NO_ORDER_MARGIN, ...NO_LEGS,
   }),
   [CommandType.ENTER_ORDER]: columnsOf(ENTER_ORDER_COMMAND, {
     ...OWN, pair, flags: (field, layout) => orderFlags()(field, layout).filter(({ name }) => name !== 'origin'), price: price(),
@@ -147,4 +149,5 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.ACCEPT_LOSS]: columnsOf(ACCEPT_LOSS_COMMAND, { ...OWN, resume: whole('resumeSequence') }),
   [CommandType.ACCEPT_CLOCK]: columnsOf(ACCEPT_CLOCK_COMMAND, { ...OWN, wall: time('wallClock') }),
   ...marginCommandColumns(SIGNED, OWN, KEY),
+  ...waitingCommandColumns(SIGNED, OWN),
 }

@@ -6,7 +6,9 @@ import { archiveFor, readEverything } from '../archive/archive.ts'
 import { openJournal } from '../journal/file.ts'
 import { endSequence } from '../journal/reader.ts'
 import { CommandType, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
-import { EventType, eventTypeOf, FILL, ORDER_ENDED, ORDER_RESIZED, RESULT, SELF_TRADE } from '../layout/event.ts'
+import {
+  answeredTypeOf, CONDITIONAL_ORDER, EventType, eventTypeOf, FILL, ORDER_ENDED, ORDER_RESIZED, RESULT, SELF_TRADE,
+} from '../layout/event.ts'
 import { FIRST_ORDER } from '../layout/first_layout.ts'
 import { Flag } from '../layout/flags.ts'
 import { IdKind, parseId, type Id } from '../layout/ids.ts'
@@ -93,8 +95,7 @@ function stand(
   const heard: Listener = (sequence, time, command, events, count, layout) => {
     if (listener === null || sequence > (at ?? end)) return
     listener(sequence, time, command, events, count, layout)
-    const isWhole = count > 0 && eventTypeOf(events[(count - 1) * RECORD_BYTES]!) === EventType.RESULT
-    if (sequence === at && isWhole) found = look(names)
+    if (sequence === at && isWhole(command, events, count)) found = look(names)
   }
   const { replayer } = from > 2
     ? rebuild(database, snapshotFiles(dataDir), from - 1, warn, heard, realIo, archive)
@@ -135,7 +136,7 @@ function inspectOrder(call: InspectCall, text: string, says: Says): Plain {
       // A command is told in several calls when it has many events: all of them, or none.
       isOpen ||= isAbout(id, sequence, command, layout, events, count)
       if (isOpen) lines(sequence, time, command, events, count, layout)
-      if (eventTypeOf(events[(count - 1) * RECORD_BYTES]!) === EventType.RESULT) isOpen = false
+      if (isWhole(command, events, count)) isOpen = false
     }
   }
   const order = stand(call, id.sequence, says, hear, (names) => {
@@ -144,6 +145,13 @@ function inspectOrder(call: InspectCall, text: string, says: Says): Plain {
   })
   if (trail.length === 0) throw new RangeError(`--order ${text}: no order got this id`)
   return { ...order, trail, ...(more === 0 ? {} : { trailMore: more }) }
+}
+
+/** Whether the last of these events is the RESULT of the command, and not of an order that it entered. */
+function isWhole(command: Buffer, events: Uint8Array, count: number): boolean {
+  if (count === 0) return false
+  const kind = new DataView(events.buffer, events.byteOffset + (count - 1) * RECORD_BYTES, RECORD_BYTES).getUint32(0, true)
+  return eventTypeOf(kind) === EventType.RESULT && answeredTypeOf(kind) === typeOfKind(command.readUInt32LE(0))
 }
 
 function openOrder(names: Names, { sequence, slot }: Id): Plain | null {
@@ -171,6 +179,7 @@ const NAMING: Readonly<Record<number, { sequence: number; slot: number }>> = {
   [EventType.ORDER_ENDED]: { sequence: ORDER_ENDED.at.orderSequence, slot: ORDER_ENDED.at.slot },
   [EventType.ORDER_RESIZED]: { sequence: ORDER_RESIZED.at.orderSequence, slot: ORDER_RESIZED.at.slot },
   [EventType.SELF_TRADE]: { sequence: SELF_TRADE.at.orderSequence, slot: SELF_TRADE.at.slot },
+  [EventType.CONDITIONAL]: { sequence: CONDITIONAL_ORDER.at.orderSequence, slot: CONDITIONAL_ORDER.at.orderSlot },
   [EventType.RESULT]: { sequence: RESULT.at.orderSequence, slot: RESULT.at.slot },
 }
 const TARGETED: readonly number[] = [CommandType.CANCEL_ORDER, CommandType.REPLACE_ORDER, CommandType.EXPIRE_ORDER]

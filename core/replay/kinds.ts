@@ -42,6 +42,10 @@ export const COMMAND_KINDS = {
     CommandType.SET_INDEX_PRICE, CommandType.SET_PERP, CommandType.FUND_INSURANCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
     CommandType.SETTLEMENT_STEP,
   ],
+  conditional_orders: [
+    CommandType.ATTACH_CONDITIONALS, CommandType.CANCEL_CONDITIONAL, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP,
+  ],
+  twap_orders: [CommandType.CREATE_TWAP, CommandType.CANCEL_TWAP, CommandType.TWAP_STEP],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {
@@ -58,6 +62,10 @@ export const EVENT_KINDS = {
   funding_payments: EventType.FUNDING_PAYMENT,
   liquidations: EventType.LIQUIDATION,
   resized_orders: EventType.ORDER_RESIZED,
+  conditional_changes: EventType.CONDITIONAL,
+  twap_changes: EventType.TWAP,
+  twap_terms: EventType.TWAP_OPENED,
+  twap_slices: EventType.CHILD_ORDER,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

@@ -48,14 +48,14 @@ export function columnsOf<L extends Layout>(layout: L, meanings: Meanings<L>): r
 
 type Numbers = (told: Told) => number
 
-/** Zero where the record has no second slot. */
+/** Zero where the record has not the slot in which the field stands. */
 function numberAt(layout: Layout, field: string): Numbers {
   const [word, type] = [layout.at[field]!, layout.fields[field]!]
   const read: Numbers = type === 'i32' ? ({ views, at }) => views.i32[at + word]!
     : type === 'u32' ? ({ views, at }) => views.u32[at + word]!
       : type === 'i64' ? ({ views, at }) => Number(views.i64[(at + word) >>> 1]!)
         : ({ views, at }) => views.f64[(at + word) >>> 1]!
-  return word < RECORD_WORDS ? read : (told) => (isLong(told) ? read(told) : 0)
+  return word < RECORD_WORDS ? read : (told) => (reaches(told, word) ? read(told) : 0)
 }
 
 function atomsAt(layout: Layout, field: string): (told: Told) => bigint {
@@ -67,11 +67,12 @@ function bytesAt(layout: Layout, field: string): (told: Told) => Uint8Array {
   const from = layout.at[field]! * 4
   const length = wordsOf(layout.fields[field]!) * 4
   const read = ({ views, at }: Told): Uint8Array => views.bytes.subarray(at * 4 + from, at * 4 + from + length)
-  return from < RECORD_WORDS * 4 ? read : (told) => (isLong(told) ? read(told) : NONE)
+  return from < RECORD_WORDS * 4 ? read : (told) => (reaches(told, from / 4) ? read(told) : NONE)
 }
 
 const NONE = new Uint8Array(0)
-const isLong = ({ views, at }: Told): boolean => slotsOfKind(views.u32[at]!) > 1
+/** Whether the record has the slot of this word. */
+const reaches = ({ views, at }: Told, word: number): boolean => word < slotsOfKind(views.u32[at]!) * RECORD_WORDS
 
 const one = (name: string, type: CellType, cell: Column['cell']): readonly Column[] => [{ name, type, cell }]
 
@@ -117,6 +118,11 @@ export const unlessZero = (meaning: Meaning, atoms: string): Meaning => (own, la
   const read = atomsAt(layout, atoms)
   return meaning(own, layout).map((column) => ({ ...column, cell: (told) => (read(told) === 0n ? null : column.cell(told)) }))
 }
+/** The same where the field itself is not `none`. */
+export const unless = (meaning: Meaning, none: number): Meaning => (own, layout) => {
+  const read = numberAt(layout, own)
+  return meaning(own, layout).map((column) => ({ ...column, cell: (told) => (read(told) === none ? null : column.cell(told)) }))
+}
 export const both = (...meanings: readonly Meaning[]): Meaning => (field, layout) => meanings.flatMap((meaning) => meaning(field, layout))
 
 // Plain values. `name`: of the column, where it is not the field's.
@@ -149,12 +155,13 @@ export const time = (name?: string): Meaning => (field, layout) => {
 /** 9999-12-31T23:59:59.999Z: RFC 3339 has no later time. An expiry behind it is told as that. */
 const LATEST = 253_402_300_799_999
 
-/** A number that has a name at its place in a list, or as the value of a key. */
-export function named(names: readonly string[] | Readonly<Record<string, number>>, name?: string): Meaning {
+/** A number that has a name at its place in a list, or as the value of a key. `shift`, `mask`: of it in the word. */
+export function named(names: readonly string[] | Readonly<Record<string, number>>, name?: string, shift = 0, mask = -1): Meaning {
   const list = listOf(names)
   return (field, layout) => {
     const read = numberAt(layout, field)
-    return one(name ?? field, 'text', (told) => nameIn(list, read(told)))
+    const number: Numbers = mask === -1 ? read : (told) => (read(told) >>> shift) & mask
+    return one(name ?? field, 'text', (told) => nameIn(list, number(told)))
   }
 }
 
@@ -229,8 +236,15 @@ export const decimals = (name: string, scale: number, none?: bigint): Meaning =>
   })
 }
 
+/** Index of the record's pair: it names it, or an open position, whose it is; -1: nobody knows. */
+function pairAt(layout: Layout): Numbers {
+  if (layout.at['pair'] !== undefined) return numberAt(layout, 'pair')
+  const [row, opened] = [numberAt(layout, 'position'), numberAt(layout, 'openedSequence')]
+  return (told) => told.names.pairOfPosition(row(told), opened(told))
+}
+
 const ofPair = (layout: Layout, cell: (told: Told, pair: Pair) => Cell): Column['cell'] => {
-  const read = numberAt(layout, 'pair')
+  const read = pairAt(layout)
   return (told) => {
     const found = told.names.pair(read(told))
     return found === undefined ? null : cell(told, found)
@@ -279,9 +293,9 @@ export const amount = (name?: string, none?: bigint): Meaning => (field, layout)
 
 // Who and what.
 
-/** Symbol of a pair; -1: none, or all. */
-export const pair: Meaning = (field, layout) => {
-  const read = numberAt(layout, field)
+/** Symbol of the record's pair; -1: none, or all. */
+export const pair: Meaning = (_field, layout) => {
+  const read = pairAt(layout)
   return one('pair', 'text', (told) => {
     const index = read(told)
     return index === -1 ? null : told.names.pair(index)?.symbol ?? unknown(index)
@@ -319,10 +333,14 @@ export const userMadeAt = (name: string, sequenceField: string): Meaning => (fie
   return [{ name, type: 'text', cell, account: read }]
 }
 
-/** Row of something that has an id of this kind, with the sequence that made it in another field; 0 or less: none. */
-export const madeId = (name: string, kind: number, sequenceField: string): Meaning => (field, layout) => {
+/**
+ * Row of something that has an id of this kind, with the sequence that made it in another field; 0 or less: none. `mask`: of the number of
+ * the id in the word.
+ */
+export const madeId = (name: string, kind: number, sequenceField: string, mask = -1): Meaning => (field, layout) => {
   const [row, made] = [numberAt(layout, field), numberAt(layout, sequenceField)]
-  return one(name, 'text', (told) => (made(told) > 0 ? idText(kind, made(told), row(told)) : null))
+  const number: Numbers = mask === -1 ? row : (told) => row(told) & mask
+  return one(name, 'text', (told) => (made(told) > 0 ? idText(kind, made(told), number(told)) : null))
 }
 /** An order: its slot, and in `sequenceField` the sequence that placed it. */
 export const order = (name: string, sequenceField: string): Meaning => madeId(name, IdKind.ORDER, sequenceField)

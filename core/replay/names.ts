@@ -7,7 +7,8 @@
 import { agentId, applicationId, formatId, IdKind, userId } from '../layout/ids.ts'
 import { ACCOUNT, AGENT, APPLICATION, SCALAR, SESSION } from '../state/columns.ts'
 import type { Asset, Pair } from '../state/genesis.ts'
-import { accountRow, agentRow, applicationRow, bytesOf, get, getF64, sessionRow } from '../state/rows.ts'
+import { POSITION } from '../state/margin_rows.ts'
+import { accountRow, agentRow, applicationRow, bytesOf, get, getF64, positionRow, sessionRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 /** Ids of accounts that are kept: most rows name one of few. */
@@ -35,6 +36,14 @@ export class Names {
 
   pair(index: number): Pair | undefined {
     return this.state.genesis.pairs[index]
+  }
+
+  /** Index of the pair of the position in this row that `openedSequence` opened; -1: no such position is open. */
+  pairOfPosition(row: number, openedSequence: number): number {
+    const { state } = this
+    if (row < 0 || row >= state.scalars[SCALAR.POSITIONS_USED]!) return -1
+    const position = positionRow(state, row)
+    return getF64(state, position, POSITION.OPENED_SEQUENCE) === openedSequence ? get(state, position, POSITION.PAIR) : -1
   }
 
   asset(index: number): Asset | undefined {

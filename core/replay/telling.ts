@@ -2,9 +2,10 @@
  * A replayed command as people read it: rows of kinds (kinds.ts) for tables, one line with all its events for reading.
  *
  * It has to be told while the replayer calls, right after the command was applied: names are those of the state of that moment. A command
- * with more events than the outbox holds is told in several calls; its RESULT is the last of its last call.
+ * with more events than the outbox holds is told in several calls; its RESULT is the last of its last call. A command may enter orders
+ * of its own, as steps of liquidations, triggers and TWAP orders do: their RESULTs are among its events, and are rows of orders.
  */
-import { CommandType, commandName, typeOfKind } from '../layout/command.ts'
+import { COMMAND_SLOTS, CommandType, commandName, typeOfKind } from '../layout/command.ts'
 import { answeredTypeOf, eventName, EventType, eventTypeOf, RESULT } from '../layout/event.ts'
 import { modernise } from '../layout/first_layout.ts'
 import { parseId, IdKind } from '../layout/ids.ts'
@@ -17,9 +18,6 @@ import { EVENT_COLUMNS } from './event_columns.ts'
 import { commandPlan, eventPlan, type Kind, type Plan } from './kinds.ts'
 import type { Cell, Column, Told } from './meanings.ts'
 import { timeText, unknown, type Names } from './names.ts'
-
-/** Slots of the longest command that is told. */
-const SLOTS = 2
 
 const REFUSAL_CODES: ReadonlyMap<number, string> = new Map(Object.values(REFUSALS).map(({ number, code }) => [number, code]))
 /** Code of the register; `null`: it was done. */
@@ -64,7 +62,7 @@ export class Telling {
   readonly #event: Told
   readonly #isAccount: IsAccount | null
   readonly #pair: string | null
-  readonly #command = viewsOf(new ArrayBuffer(SLOTS * RECORD_BYTES))
+  readonly #command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   readonly #old = viewsOf(new ArrayBuffer(RECORD_BYTES))
 
   constructor(names: Names, about: About = {}) {
@@ -83,8 +81,9 @@ export class Telling {
       for (let index = 0; index < count; index++) {
         this.#event.at = index * RECORD_WORDS
         const event = eventTypeOf(views.u32[this.#event.at]!)
-        if (event === EventType.RESULT) this.#commandRow(sequence, time, type, wanted, rows)
-        else this.#eventRow(sequence, time, event, wanted, rows)
+        if (event !== EventType.RESULT) this.#eventRow(sequence, time, event, wanted, rows)
+        else if (this.#answers(type)) this.#commandRow(sequence, time, type, wanted, rows)
+        else this.#enteredRow(sequence, time, wanted, rows)
       }
     }
   }
@@ -100,13 +99,12 @@ export class Telling {
         this.#event.at = index * RECORD_WORDS
         const event = eventTypeOf(views.u32[this.#event.at]!)
         const columns = event === EventType.RESULT ? this.#answerColumns() : EVENT_COLUMNS[event]!
-        isWanted ||= this.#isAbout(event === EventType.RESULT ? askedColumns(type) : [], columns)
-        const told = plain(columns, this.#event)
-        if (event !== EventType.RESULT) {
-          events.push({ event: eventName(event), ...told })
-          continue
-        }
-        events.push({ event: 'RESULT', ...refusedBy(this.#code()), ...told })
+        const isEnd = event === EventType.RESULT && this.#answers(type)
+        isWanted ||= this.#isAbout(isEnd ? askedColumns(type) : [], columns)
+        events.push({
+          event: eventName(event), ...(event === EventType.RESULT ? refusedBy(this.#code()) : {}), ...plain(columns, this.#event),
+        })
+        if (!isEnd) continue
         const asked = plain(askedColumns(type), this.#asked)
         if (isWanted) lines({ sequence, time: timeText(time), command: commandName(type), ...asked, events })
         events = []
@@ -119,7 +117,7 @@ export class Telling {
   #takeCommand(command: Buffer, layout: number): number {
     const type = typeOfKind(command.readUInt32LE(0))
     if (type === CommandType.GENESIS) return type
-    if (layout > 1) this.#command.bytes.set(command.subarray(0, SLOTS * RECORD_BYTES))
+    if (layout > 1) this.#command.bytes.set(command.subarray(0, COMMAND_SLOTS * RECORD_BYTES))
     else {
       this.#old.bytes.set(command.subarray(0, RECORD_BYTES))
       this.#command.bytes.fill(0)
@@ -141,6 +139,11 @@ export class Telling {
     return this.#event.views.i32[this.#event.at + RESULT.at.code]!
   }
 
+  /** Whether the RESULT that is being told is that of the command, of this type, and not of an order that it entered. */
+  #answers(type: number): boolean {
+    return answeredTypeOf(this.#event.views.u32[this.#event.at]!) === type
+  }
+
   #answerColumns(): readonly Column[] {
     return answerColumns(answeredTypeOf(this.#event.views.u32[this.#event.at]!), this.#code())
   }
@@ -153,6 +156,19 @@ export class Telling {
     if (!this.#isAbout(plan.askedOf, plan.answeredOf)) return
     const cells: Cell[] = [sequence, time, commandName(type), refusalCode(code)]
     this.#fill(cells, plan, code === 0)
+    rows(found.kind, cells)
+  }
+
+  /** Of an order that the command entered: all that is known of it is its answer. */
+  #enteredRow(sequence: number, time: number, wanted: readonly boolean[], rows: Rows): void {
+    const type = answeredTypeOf(this.#event.views.u32[this.#event.at]!)
+    const found = commandPlan(type)
+    if (found === undefined || wanted[found.kind.index] !== true) return
+    const code = this.#code()
+    const { answered, answeredOf } = code === 0 ? found.done : found.refused
+    if (!this.#isAbout([], answeredOf)) return
+    const cells: Cell[] = [sequence, time, commandName(type), refusalCode(code)]
+    for (const column of answered) cells.push(column === undefined ? null : column.cell(this.#event))
     rows(found.kind, cells)
   }
 

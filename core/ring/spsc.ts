@@ -36,8 +36,11 @@ const OWN_TAIL = 0
 const SEEN_HEAD = 1
 const OWN_HEAD = 2
 
-/** Slots of a ring that has room for so many commands, whatever they carry. */
-export const commandSlots = ({ commandRing }: { readonly commandRing: number }): number => commandRing * COMMAND_SLOTS
+/** Slots that are reckoned for a command, whatever it carries: those of the longest, as a power of two, because a ring's length is one. */
+export const SLOTS_RECKONED = 2 ** Math.ceil(Math.log2(COMMAND_SLOTS))
+
+/** Slots of a ring that has room for so many commands. */
+export const commandSlots = ({ commandRing }: { readonly commandRing: number }): number => commandRing * SLOTS_RECKONED
 
 export function createRing(capacity: number): Ring {
   if (capacity < 2 || (capacity & (capacity - 1)) !== 0) throw new Error('ring capacity must be a power of two')

@@ -12,12 +12,14 @@
  */
 import {
   AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AgentAction, AT_END, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK,
-  CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
+  CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Flag, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
+import { LEG_FLAG_MASK, TRAIL_BPS_MAX } from '../layout/conditional.ts'
 import { RAISABLE } from '../layout/limits.ts'
 import { PRICE_SOURCE_NAMES } from '../layout/margin.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { type Layout, type Views } from '../layout/table.ts'
+import { RECORD_WORDS, type Layout, type Views } from '../layout/table.ts'
+import { TWAP_LABEL_BYTES, TWAP_OPTION_MASK } from '../layout/twap.ts'
 import { MAX_FEE_PPM, SCALE_MAX } from '../state/pair_terms.ts'
 import type { State } from '../state/state.ts'
 
@@ -55,12 +57,32 @@ const ANY = null
 /** Flags that a gateway may set; the highest byte, the length of the client order id, has its rule in {@link isForbidden}. */
 const LABEL_BITS = 0xff << CLIENT_ORDER_ID_SHIFT
 const ORDER_FLAGS = FLAG_ORDER_MASK | LABEL_BITS
-const PLACE_OPTIONS = Option.KEYED | Option.TELL_SELF_TRADE
+const CANCEL_OPTIONS = Option.KEYED | Option.TELL_SELF_TRADE
+/** Only an order that is placed has legs. */
+const PLACE_OPTIONS = CANCEL_OPTIONS | Option.LEGS
+const orderOptions = (type: number): number =>
+  type === CommandType.PLACE_ORDER ? PLACE_OPTIONS : type === CommandType.REPLACE_ORDER ? OPTION_MASK : CANCEL_OPTIONS
+const TWAP_FLAGS = Flag.SELL | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.MASTER_FUNDED | Flag.SLIPPAGE
 const ACTIONS = Object.values(AgentAction).reduce((all, bit) => all | bit, 0)
 const GRANTS = ACTIONS | (0x03 << 8) | (0x07 << 16) | (0x03 << 24)
 
 const HEADER: Rules = { kind: ANY, correlation: ANY, session: range(-1, INT_MAX), sessionGeneration: ANY }
 type Rules = Readonly<Record<string, Rule | null>>
+
+const SLIPPAGE = range(0, 1000)
+/** As an order and the slices of a TWAP order have them. */
+const MARGIN: Rules = {
+  collateral: ANY, namedSequence: SEQUENCE, marginAccount: SIZE, bucket: SIZE, leverage: SIZE, keyLow: ANY, keyHigh: ANY, position: SIZE,
+}
+/** What is no leg at all is zero; whether one can be is the engine's to say. */
+const LEGS: Rules = {
+  profitTrigger: SIZE, profitFlags: bits(LEG_FLAG_MASK), profitLimit: SIZE, profitLots: SIZE, profitSlippageBps: SLIPPAGE,
+  profitReserved: ZERO, profitExpiresAt: MOMENT,
+  stopTrigger: SIZE, stopFlags: bits(LEG_FLAG_MASK), stopLimit: SIZE, stopLots: SIZE, stopSlippageBps: SLIPPAGE, stopReserved: ZERO,
+  stopExpiresAt: MOMENT,
+  trailBps: range(0, TRAIL_BPS_MAX), trailFlags: bits(LEG_FLAG_MASK), trailActivation: SIZE, trailLots: SIZE,
+  trailSlippageBps: SLIPPAGE, trailReserved: ZERO, trailExpiresAt: MOMENT,
+}
 
 /** Rules of the fields of each layout, by its name; those of flags depend on the type. */
 function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rules>> {
@@ -72,12 +94,10 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
   const application = range(-1, genesis.limits.applications - 1)
   return {
     order: {
-      pair, price: ANY, lots: ANY, slippageBps: range(0, 1000), targetSlot: ROW, expiresAt: MOMENT, key: ANY, payload: ANY,
+      pair, price: ANY, lots: ANY, slippageBps: SLIPPAGE, targetSlot: ROW, expiresAt: MOMENT, key: ANY, payload: ANY,
       label: ANY, former: ANY, target: ANY, targetLength: named ? range(0, CLIENT_ORDER_ID_BYTES) : ZERO,
       priceUnits: ANY, lotsUnits: ANY, priceScale: range(0, DECIMAL_SCALE_MAX), lotsScale: range(0, DECIMAL_SCALE_MAX),
-      flags: bits(ORDER_FLAGS), options: bits(type === CommandType.REPLACE_ORDER ? OPTION_MASK : PLACE_OPTIONS), targetSequence: SEQUENCE,
-      collateral: ANY, namedSequence: SEQUENCE, marginAccount: SIZE, bucket: SIZE, leverage: SIZE, keyLow: ANY, keyHigh: ANY,
-      position: SIZE,
+      flags: bits(ORDER_FLAGS), options: bits(orderOptions(type)), targetSequence: SEQUENCE, ...MARGIN, ...LEGS,
     },
     cancel_all: {
       pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, afterMs: range(AT_END, AFTER_MS_MAX), fromSequence: SEQUENCE,
@@ -131,13 +151,28 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     cancel_account_orders: {
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
     },
+    ...waitingRules(pair),
   }
 }
+
+/** Of orders that wait. */
+const waitingRules = (pair: Rule): Readonly<Record<string, Rules>> => ({
+  attach_conditionals: { position: ROW, reserved: ZERO, openedSequence: SEQUENCE, ...LEGS },
+  // The number of a conditional order's id is its leg.
+  cancel_conditional: { leg: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+  create_twap: {
+    pair, flags: bits(TWAP_FLAGS), price: SIZE, lots: SIZE, slippageBps: SLIPPAGE, options: bits(TWAP_OPTION_MASK), trigger: SIZE,
+    labelLength: range(0, TWAP_LABEL_BYTES), startAt: MOMENT, endAt: MOMENT, conditionalExpiry: MOMENT, seed: ANY, durationMs: SIZE,
+    reserved: ZERO, ...MARGIN, label: ANY,
+  },
+  cancel_twap: { twap: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+})
 
 /** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */
 const OWN: readonly number[] = [
   CommandType.LIMITS_IN_FORCE, CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES,
   CommandType.ENTER_ORDER, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP,
+  CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP,
 ]
 const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
@@ -185,7 +220,7 @@ function compiled(layout: Layout, rules: Rules): Int32Array {
 
 /**
  * 0: the record at word `base`, taken from ring `lane`, may be journaled. Otherwise the number of the refusal: OPERATOR_ONLY or
- * INVALID_COMMAND. A command has a second slot when it carries what stands there, and only then; what stands there is bytes.
+ * INVALID_COMMAND. A command has a second or third slot when it carries what stands there, and only then.
  */
 export function recordRefusal(checks: RecordChecks, record: Views, base: number, lane: number): number {
   const type = typeOfKind(record.u32[base]!)
@@ -196,9 +231,10 @@ export function recordRefusal(checks: RecordChecks, record: Views, base: number,
   return whole && faultyRule(checks.rules[type]!, record, base) < 0 ? 0 : REFUSALS.INVALID_COMMAND.number
 }
 
-/** Place of the first rule that the record breaks, or -1. */
-function faultyRule(rules: Int32Array, { i32, f64 }: Views, base: number): number {
-  for (let rule = 0; rule < rules.length; rule += RULE_WORDS) {
+/** Place of the first rule that the record breaks, or -1. Rules stand in the order of their words: behind its last slot none is about it. */
+function faultyRule(rules: Int32Array, { i32, u32, f64 }: Views, base: number): number {
+  const words = slotsOfKind(u32[base]!) * RECORD_WORDS
+  for (let rule = 0; rule < rules.length && rules[rule + 1]! < words; rule += RULE_WORDS) {
     const kind = rules[rule]!
     const word = base + rules[rule + 1]!
     if (kind <= BITS) {

@@ -91,10 +91,14 @@ function refuse(lane: MatcherLane, number: number, record: Views, at: number, co
 }
 
 /** Writes an answer; it becomes visible with {@link publishAnswers}. */
-export function answer(lane: MatcherLane, record: Int32Array, at: number): void {
+export const answer = (lane: MatcherLane, record: Int32Array, at: number): void => answerAs(lane, record, at, record[at]!)
+
+/** Writes an answer with another `kind` than the record at word `at` has. */
+export function answerAs(lane: MatcherLane, record: Int32Array, at: number, kind: number): void {
   const base = reserve(lane.replies, lane.unpublished)
   assert(base >= 0, 'a reply ring is full')
   copyRecord(record, at, lane.replies.slots.i32, base)
+  lane.replies.slots.i32[base] = kind
   lane.unpublished++
 }
 

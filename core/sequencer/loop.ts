@@ -8,10 +8,15 @@
  * whatever the wall clock does. Between ring read and journal write there is no allocation but the journal's own.
  */
 import { crc32 } from 'node:zlib'
-import { COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, slotsOfKind, typeOfKind } from '../layout/command.ts'
+import { askedKindOf } from '../layout/answers.ts'
+import {
+  COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, SESSION_COMMAND, slotsOfKind, typeOfKind,
+} from '../layout/command.ts'
+import { CONDITIONAL_ORDER, conditionalReasonOf, ConditionalReason, conditionOf, ConditionType } from '../layout/conditional.ts'
 import { EventType, RESULT } from '../layout/event.ts'
 import { LIQUIDATION } from '../layout/margin_events.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../layout/table.ts'
+import { TWAP_ORDER, twapReasonOf, TwapReason } from '../layout/twap.ts'
 import { apply, setTime } from '../engine/apply.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
@@ -22,7 +27,7 @@ import { APPLYING, STOP } from '../ring/counters.ts'
 import { waitFor } from '../ring/wait.ts'
 import type { SequencerClock } from './clock.ts'
 import { recordChecks, recordFault, recordRefusal } from './check.ts'
-import { anyCommand, answer, drain, publishAnswers, type Admit, type MatcherLane } from './lanes.ts'
+import { anyCommand, answer, answerAs, drain, publishAnswers, type Admit, type MatcherLane } from './lanes.ts'
 import type { Meter } from './meter.ts'
 import { answerQuestion, anyQuestion, type Questions } from './questions.ts'
 import { createTimers, writeDue, type Timers } from './timers.ts'
@@ -55,11 +60,13 @@ export interface Sequencer {
   /** Lane and first undelivered record of the command being applied, for an outbox that fills in the middle of it. */
   gateway: number
   commandType: number
+  /** Its own number for the answer. */
+  correlation: number
   delivered: number
 }
 
 export type SequencerParts =
-  Omit<Sequencer, 'batch' | 'admit' | 'firstLane' | 'gateway' | 'commandType' | 'delivered' | 'timers' | 'timersAt'>
+  Omit<Sequencer, 'batch' | 'admit' | 'firstLane' | 'gateway' | 'commandType' | 'correlation' | 'delivered' | 'timers' | 'timersAt'>
 
 export function createSequencer(parts: SequencerParts): Sequencer {
   const { words } = parts.writer
@@ -72,6 +79,7 @@ export function createSequencer(parts: SequencerParts): Sequencer {
     firstLane: 0,
     gateway: 0,
     commandType: 0,
+    correlation: 0,
     delivered: 0,
   }
   parts.state.outbox.overflow = () => {
@@ -189,6 +197,7 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
     const kind = batch.u32[at]!
     sequencer.gateway = gatewayOfKind(kind)
     sequencer.commandType = typeOfKind(kind)
+    sequencer.correlation = batch.u32[at + SESSION_COMMAND.at.correlation]!
     apply(state, batch, at)
     if (kind === ACCEPT_CLOCK) sequencer.clock.accept()
     deliver(sequencer)
@@ -205,21 +214,34 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
 const isOwn = (type: number): boolean =>
   type === CommandType.EXPIRE_ORDER || type === CommandType.CONTINUE_CANCEL || type === CommandType.SET_RULES ||
   type === CommandType.ENTER_ORDER || type === CommandType.LIMITS_IN_FORCE || type === CommandType.FUNDING_STEP ||
-  type === CommandType.LIQUIDATION_STEP || type === CommandType.SETTLEMENT_STEP
+  type === CommandType.LIQUIDATION_STEP || type === CommandType.SETTLEMENT_STEP || type === CommandType.EXPIRE_CONDITIONAL ||
+  type === CommandType.TRIGGER_STEP || type === CommandType.TWAP_STEP
 
 /** Copies the answers among the events of the current command to the lane that asked. */
 function deliver(sequencer: Sequencer): void {
   const { state, lanes, commandType } = sequencer
   const { outbox } = state
   const lane = lanes[sequencer.gateway]!
+  const asks = !isOwn(commandType)
+  const cancels = commandType === CommandType.CANCEL_ALL
   for (let record = sequencer.delivered; record < outbox.count; record++) {
-    const type = outbox.i32[record * RECORD_WORDS]! & 0xff
-    if (type === EventType.RESULT && outbox.i32[record * RECORD_WORDS + RESULT.at.code] !== 0) sequencer.meter.refused()
-    if (type === EventType.LIQUIDATION) sequencer.meter.liquidated(outbox.i32[record * RECORD_WORDS + LIQUIDATION.at.status]!)
-    const asked = type === EventType.RESULT || (type === EventType.ORDER_ENDED && commandType === CommandType.CANCEL_ALL)
-    if (asked && !isOwn(commandType)) answer(lane, outbox.i32, record * RECORD_WORDS)
+    const at = record * RECORD_WORDS
+    const type = outbox.i32[at]! & 0xff
+    if (type === EventType.RESULT && outbox.i32[at + RESULT.at.code] !== 0) sequencer.meter.refused()
+    if (type === EventType.LIQUIDATION) sequencer.meter.liquidated(outbox.i32[at + LIQUIDATION.at.status]!)
+    if (asks && type === EventType.RESULT) answer(lane, outbox.i32, at)
+    else if (cancels && type === EventType.ORDER_ENDED) answer(lane, outbox.i32, at)
+    else if (cancels && isCancelled(type, outbox.i32, at)) answerAs(lane, outbox.i32, at, askedKindOf(type, sequencer.correlation))
   }
   sequencer.delivered = outbox.count
+}
+
+/** A conditional or TWAP order that its owner cancelled. What ended along with an order, as its legs, is nobody's answer. */
+function isCancelled(type: number, words: Int32Array, at: number): boolean {
+  if (type === EventType.TWAP) return twapReasonOf(words[at + TWAP_ORDER.at.what]!) === TwapReason.USER_CANCELLED
+  if (type !== EventType.CONDITIONAL) return false
+  const what = words[at + CONDITIONAL_ORDER.at.what]!
+  return conditionalReasonOf(what) === ConditionalReason.USER_CANCELLED && conditionOf(what) !== ConditionType.TWAP_START
 }
 
 /** Moves the waiting events to the event ring and into the chained checksum. */

@@ -72,8 +72,8 @@ function committing<T>(commit: () => T): T {
   }
 }
 
-/** Slots of a batch: of the longest command at least. */
-const batchSlots = ({ batchMax }: MatcherParts['config']): number => Math.max(batchMax, COMMAND_SLOTS)
+/** Slots of a batch: the longest command has room beside timers, which take half. */
+const batchSlots = ({ batchMax }: MatcherParts['config']): number => Math.max(batchMax, 2 * COMMAND_SLOTS)
 
 interface Recovered extends Rebuilt {
   /** What the operator accepts as lost. */

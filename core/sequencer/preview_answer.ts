@@ -3,7 +3,7 @@
  *
  * While it is worked out the gate is odd, as while a batch is applied, because admission supposes the order in a row that readers copy.
  */
-import { ORDER_COMMAND } from '../layout/command.ts'
+import { COMMAND_SLOTS, ORDER_COMMAND } from '../layout/command.ts'
 import { Flag, FLAG_ORDER_MASK } from '../layout/flags.ts'
 import { RECORD_BYTES, viewsOf, type Views } from '../layout/table.ts'
 import { APPLYING } from '../ring/counters.ts'
@@ -30,7 +30,8 @@ export interface PreviewScratch {
   readonly preview: Preview
 }
 
-export const createPreviewScratch = (): PreviewScratch => ({ record: viewsOf(new ArrayBuffer(2 * RECORD_BYTES)), preview: noPreview() })
+export const createPreviewScratch = (): PreviewScratch =>
+  ({ record: viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES)), preview: noPreview() })
 
 /** Flags that a preview may have: nothing of it rests, is post-only, funded by a master or a close. */
 const FLAGS =

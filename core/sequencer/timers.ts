@@ -3,23 +3,31 @@
  *
  * Margin trading comes first (margin_timers.ts), with a quarter of a batch and {@link MARGIN_MAX} commands at most. Then the due queue
  * (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one EXPIRE_ORDER each,
- * and accounts whose deadline is over (orders/dead_man.ts), one CONTINUE_CANCEL each: {@link TIMED_MAX} commands at most. Then come parts
- * of mass cancels that nobody goes on with, {@link SWEEPS_MAX}. Of each turn timers take half of a batch at most, so that however many
- * orders expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an
- * order is at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
+ * accounts whose deadline is over (orders/dead_man.ts), one CONTINUE_CANCEL each, conditional orders whose time is over, one
+ * EXPIRE_CONDITIONAL each, and TWAP orders, one TWAP_STEP each, {@link SLICES_MAX} at most: {@link TIMED_MAX} commands in all. What prices
+ * lead to stands between margin trading and these (trigger_timers.ts). Then come parts of mass cancels that nobody goes on with, {@link
+ * SWEEPS_MAX}. Of each turn timers take half of a batch at most, so that however many orders expire in one moment everybody else's commands
+ * go along; what is left has its part of the next turn. Until its command came an order is at rest for readers, but it never fills
+ * (book/match.ts). The engine checks each command again.
  */
 import { CommandType, CONTINUE_CANCEL_COMMAND, kindOf, ORDER_COMMAND } from '../layout/command.ts'
+import { EXPIRE_CONDITIONAL_COMMAND } from '../layout/conditional.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
+import { TWAP_STEP_COMMAND } from '../layout/twap.ts'
 import { nextByItself, nextSilent } from '../orders/sweep_rows.ts'
 import { ORDER, SWEEP } from '../state/columns.ts'
-import { accountTaken, LOOK_AGAIN, NOT_DUE, takeExpired } from '../state/due.ts'
-import { getF64, orderRow, sweepRow } from '../state/rows.ts'
+import { CONDITIONAL, TWAP } from '../state/conditional_rows.ts'
+import { DueKind, LOOK_AGAIN, NOT_DUE, placeTaken, takeExpired } from '../state/due.ts'
+import { conditionalRow, getF64, orderRow, sweepRow, twapRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { createLiquidationTimers, type LiquidationTimers, writeLiquidations } from './liquidation_timers.ts'
 import { MARGIN_MAX, writeMarginDue } from './margin_timers.ts'
+import { createTriggerTimers, type TriggerTimers, writeTriggers } from './trigger_timers.ts'
 
 /** Commands of timers in one turn, at most: they take about 0.4 ms. */
 export const TIMED_MAX = 512
+/** Slices of TWAP orders in one turn, at most: each is an order. */
+export const SLICES_MAX = 64
 /** Parts of mass cancels in one turn, at most, each of 256 orders. */
 export const SWEEPS_MAX = 4
 /** Places of the due queue that are looked at in one turn, at most. */
@@ -29,9 +37,11 @@ export interface Timers {
   /** More was due than had room in the last turn. */
   behind: boolean
   readonly liquidation: LiquidationTimers
+  readonly triggers: TriggerTimers
 }
 
-export const createTimers = (): Timers => ({ behind: false, liquidation: createLiquidationTimers() })
+export const createTimers = (): Timers =>
+  ({ behind: false, liquidation: createLiquidationTimers(), triggers: createTriggerTimers() })
 
 /** Writes commands for what is due at `now` into `batch` from slot `used`, below `maxSlots`; returns the slots then used. */
 export function writeDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
@@ -41,11 +51,15 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
   used = writeLiquidations(timers.liquidation, state, now, batch, used, marginEnd)
   // Full: there may be more. A liquidation that was gone on with goes on in the next turn.
   const marginBehind = used === marginEnd || used > steps || timers.liquidation.building
+  const triggers = used
+  used = writeTriggers(timers.triggers, state, batch, used, maxSlots)
+  const triggersBehind = used > triggers
   const end = Math.min(maxSlots, used + TIMED_MAX)
   let looks = LOOKS_MAX
+  let slices = 0
   let fired = false
   timers.behind = true
-  while (used < end && looks-- > 0) {
+  while (used < end && slices < SLICES_MAX && looks-- > 0) {
     const slot = takeExpired(state, now)
     if (slot === NOT_DUE) {
       timers.behind = false
@@ -53,8 +67,10 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
     }
     if (slot === LOOK_AGAIN) continue
     if (slot < 0) {
-      fired = true
-      writeFire(batch, used++, accountTaken(slot))
+      const { kind, row } = placeTaken(state, slot)
+      if (kind === DueKind.ACCOUNT) fired = true
+      else if (kind === DueKind.TWAP) slices++
+      writePlace(state, batch, used++, kind, row)
       continue
     }
     encode(ORDER_COMMAND, batch, used * RECORD_WORDS, {
@@ -66,14 +82,23 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
     used++
   }
   // What a deadline began is gone on with in the next turn, whether or not more is due.
-  if (fired || marginBehind) timers.behind = true
+  if (fired || marginBehind || triggersBehind) timers.behind = true
   return writeSweeps(timers, state, now, batch, used, Math.min(maxSlots, used + SWEEPS_MAX))
 }
 
-/** The deadline of the account is over. */
-function writeFire(batch: Views, slot: number, account: number): void {
-  const kind = kindOf(CommandType.CONTINUE_CANCEL, 1, 0)
-  encode(CONTINUE_CANCEL_COMMAND, batch, slot * RECORD_WORDS, { kind, session: -1, account, fires: 1 })
+/** The time has come of what stands in `row` of its kind: a deadline, a conditional order's end, a TWAP order's next slice. */
+function writePlace(state: State, batch: Views, slot: number, kind: number, row: number): void {
+  const at = slot * RECORD_WORDS
+  if (kind === DueKind.ACCOUNT) {
+    encode(CONTINUE_CANCEL_COMMAND, batch, at, { kind: kindOf(CommandType.CONTINUE_CANCEL, 1, 0), session: -1, account: row, fires: 1 })
+  } else if (kind === DueKind.CONDITIONAL) {
+    const createdSequence = getF64(state, conditionalRow(state, row), CONDITIONAL.CREATED_SEQUENCE)
+    const values = { kind: kindOf(CommandType.EXPIRE_CONDITIONAL, 1, 0), session: -1, conditional: row, createdSequence }
+    encode(EXPIRE_CONDITIONAL_COMMAND, batch, at, values)
+  } else {
+    const createdSequence = getF64(state, twapRow(state, row), TWAP.CREATED_SEQUENCE)
+    encode(TWAP_STEP_COMMAND, batch, at, { kind: kindOf(CommandType.TWAP_STEP, 1, 0), session: -1, twap: row, createdSequence })
+  }
 }
 
 /** Writes a part of each mass cancel that nobody goes on with, up to slot `end`: half of them at least of each kind, when both wait. */

@@ -48,10 +48,12 @@ export const R = {
  * addresses of its margin account, bucket and position, -1: it has to be made; lots that it may have; leverage, hundredths. Lots that its
  * path has for it (book/perp_walk.ts). MATCHED: address + 1 of the margin order that is being matched, 0 between commands. While STEPS
  * is 1 the command is a step of liquidation (liquidation/liquidate.ts): orders that it may still meet or end, below 0: none; rows that it
- * may rank.
+ * may rank. ENDED: conditional orders that ended with positions that were closed. FIRING: address of the conditional order whose order is
+ * being entered, PARENT: row + 1 of the TWAP order whose slice is, 0: none.
  */
 export const N = {
-  MARGIN_ACCOUNT: 0, BUCKET: 1, POSITION: 2, LOTS: 3, LEVERAGE: 4, FILLABLE: 5, STEPS: 6, LOOKS: 7, ROWS: 8, MATCHED: 9,
+  MARGIN_ACCOUNT: 0, BUCKET: 1, POSITION: 2, LOTS: 3, LEVERAGE: 4, FILLABLE: 5, STEPS: 6, LOOKS: 7, ROWS: 8, MATCHED: 9, ENDED: 10,
+  FIRING: 11, PARENT: 12,
 } as const
 
 /** Marks an account as changed for readers of the shared columns. */

@@ -18,6 +18,9 @@
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
 import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
+import {
+  CONDITIONAL_WORDS, PENDING_MARKS_WIDTH, TRAIL_GROUP_WORDS, TRAIL_QUEUE_WORDS, TWAP_WORDS, WAITING_WORDS,
+} from './conditional_rows.ts'
 import { AGENT_MARGIN_WORDS, AGENT_WORDS, SPEND_LIMIT_WORDS } from './family_rows.ts'
 import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
@@ -27,8 +30,10 @@ import {
   POSITION_WORDS, RANKING_WORDS, RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
 } from './margin_rows.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
+import { CLOCK, SCALAR } from './scalars.ts'
 
 export { APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
+export { CLOCK, SCALAR }
 export { APPLICATION_WORDS, ORIGIN_WORDS }
 export { AGENT, AGENT_MARGIN, AgentStatus, SPEND_LIMIT, SpendLimitState } from './family_rows.ts'
 export { AGENT_MARGIN_WORDS, AGENT_WORDS, SPEND_LIMIT_WORDS }
@@ -216,57 +221,6 @@ export const TERMS = {
   DIRECTORY: 14,
 } as const
 
-/** Scalars, i32. */
-export const SCALAR = {
-  ORDERS_USED: 0, ORDERS_FREE: 1, ORDERS_LIVE: 2,
-  PAGES_USED: 3, PAGES_FREE: 4,
-  ACCOUNTS: 5,
-  SESSIONS_USED: 6, SESSIONS_CURSOR: 7,
-  /** Number of the oldest receipt, receipts kept, and words in use of the column of those that were forgotten. */
-  RECEIPTS_HEAD: 8, RECEIPTS_COUNT: 9, FORGOTTEN_USED: 10,
-  MAINTENANCE: 11,
-  APPLICATIONS: 12,
-  AGENTS_USED: 13,
-  SPEND_LIMITS_USED: 14,
-  /** Which decisions are in force (rules.ts). */
-  RULES: 15,
-  /** First and last of the blank accounts, rows + 1 (programs/blank_accounts.ts). */
-  BLANK_OLDEST: 16, BLANK_NEWEST: 17,
-  /** Grows by two when the row of an account goes to another wallet; odd while it does. */
-  ACCOUNT_TURNS: 18,
-  /** Pages of price levels in use. */
-  PAGES_LIVE: 20,
-  /** First and last mass cancel under way, accounts + 1 (orders/sweep_rows.ts). */
-  SWEEPS_OLDEST: 19, SWEEPS_NEWEST: 29,
-  /** The last of those that go on by themselves, which are the first of the list, account + 1; 0: none does. */
-  SWEEPS_BY_ITSELF: 30,
-  /** Receipts (receipt_pages.ts): pages of the oldest and the newest, word of the oldest in its page, rows ever used. */
-  RECEIPT_HEAD_PAGE: 24, RECEIPT_TAIL_PAGE: 25, RECEIPT_HEAD_AT: 26, RECEIPT_PAGES_USED: 27, RECEIPT_SEALS_USED: 28,
-  /** Listed, those of the genesis included. */
-  ASSETS: 21, PAIRS: 22,
-  /** Grows by two with every change of a listing; odd while one is made. */
-  LISTINGS: 23,
-  /** Rows of margin trading ever used (margin_rows.ts), and the first free one of each, row + 1; 0: none. */
-  MARGIN_ACCOUNTS_USED: 32, MARGIN_ACCOUNTS_FREE: 33, BUCKETS_USED: 34, BUCKETS_FREE: 35, POSITIONS_USED: 36, POSITIONS_FREE: 37,
-  /** Rows of them in use. */
-  MARGIN_ACCOUNTS_LIVE: 38, BUCKETS_LIVE: 39, POSITIONS_LIVE: 40,
-  /** Account of the insurance fund, + 1; 0: there is none yet (margin/fund.ts). */
-  FUND: 41,
-  /** Buckets in liquidation, rows + 1, by when it began; how many. */
-  LIQUIDATIONS_OLDEST: 42, LIQUIDATIONS_NEWEST: 43, LIQUIDATIONS: 44,
-} as const
-/** Scalars, f64. */
-export const CLOCK = {
-  /** Sequence of the command being applied. */
-  SEQUENCE: 0,
-  /** Its time, Unix ms. */
-  TIME: 1,
-  /** Fills ever. */
-  FILLS: 2,
-  /** When the rules 4 came in force in an exchange that began with older ones, Unix ms; 0: they always were. */
-  FORMS_AT: 3,
-} as const
-
 /** Rows of the order pool that are one place of the due queue (due.ts): 1 << DUE_SHIFT. */
 export const DUE_SHIFT = 4
 export const DUE_ROWS = 1 << DUE_SHIFT
@@ -317,7 +271,14 @@ const perPair: Size = ({ limits }) => limits.pairs
 const perAccount: Size = ({ limits }) => limits.accounts
 const perSession: Size = ({ limits }) => limits.sessions
 const perOrder: Size = ({ limits }) => limits.orders
-const perDuePlace: Size = ({ limits }) => duePlaces(limits.orders) + limits.accounts
+const perDuePlace: Size = ({ limits }) => duePlaces(limits.orders) + limits.accounts + limits.conditionalOrders + limits.twapOrders
+const perConditional: Size = ({ limits }) => limits.conditionalOrders
+/** Groups of trailing stops are fewer than two for each of them (margin/trails.ts). */
+const perTrailGroup: Size = ({ limits }) => 2 * limits.conditionalOrders
+const perTwap: Size = ({ limits }) => limits.twapOrders
+const perPerpetual: Size = ({ limits }) => limits.perps
+/** Two heaps a pair, each of all conditional orders and its size (trigger_heap.ts). */
+const perTrigger: Size = ({ limits }) => limits.pairs * 2 * (limits.conditionalOrders + 1)
 const ofReceipts = (size: (room: ReceiptRoom) => number): Size => ({ limits }) => size(receiptRoomOf(limits))
 const perAgent: Size = ({ limits }) => limits.agents
 const perSpendLimit: Size = ({ limits }) => limits.spendLimits
@@ -383,6 +344,12 @@ const DECLARED = {
   orderMargins: { type: 'i32', width: ORDER_MARGIN_WORDS, rows: perMarginOrder, kept: SCALAR.ORDERS_USED },
   rankings: { type: 'i32', width: RANKING_WORDS, rows: perSideOfPerp, kept: 'all', views: ['F64'] },
   agentMargins: { type: 'i32', width: AGENT_MARGIN_WORDS, rows: perMarginAgent, kept: SCALAR.AGENTS_USED },
+  waiting: { type: 'i32', width: WAITING_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS },
+  conditionals: { type: 'i32', width: CONDITIONAL_WORDS, rows: perConditional, kept: SCALAR.CONDITIONALS_USED, views: ['F64'] },
+  trailGroups: { type: 'i32', width: TRAIL_GROUP_WORDS, rows: perTrailGroup, kept: SCALAR.TRAIL_GROUPS_USED },
+  pendingMarks: { type: 'f64', width: PENDING_MARKS_WIDTH, rows: perPerpetual, kept: 'all' },
+  twaps: { type: 'i32', width: TWAP_WORDS, rows: perTwap, kept: SCALAR.TWAPS_USED, views: ['F64', 'I64'] },
+  orderParents: { type: 'i32', width: 1, rows: perOrder, kept: SCALAR.ORDERS_USED },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },
@@ -390,6 +357,10 @@ const DECLARED = {
   guards: { type: 'i32', width: 1, rows: perGuard, kept: 'derived' },
   guardKeys: { type: 'i32', width: GUARD_WORDS, rows: perPosition, kept: 'derived', views: ['F64'] },
   guardDrifts: { type: 'i32', width: GUARD_DRIFT_WORDS, rows: perPerp, kept: 'derived', views: ['F64', 'I64'] },
+  // Triggers (trigger_heap.ts, trail_queues.ts): heaps, place of each conditional order in its heap, queues of trailing stops.
+  triggers: { type: 'i32', width: 1, rows: perTrigger, kept: 'derived' },
+  triggerAt: { type: 'i32', width: 1, rows: perConditional, kept: 'derived' },
+  trailQueues: { type: 'i32', width: TRAIL_QUEUE_WORDS, rows: perSideOfPerp, kept: 'derived' },
   directory: { type: 'i32', width: 1, rows: pagesOfTicks, kept: 'derived' },
   bitmaps: { type: 'i32', width: 1, rows: wordsOfBitmaps, kept: 'derived' },
   clientOrderIdIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },

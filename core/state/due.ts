@@ -7,9 +7,11 @@
  *
  *   kind      place                                   key
  *   ORDERS    16 neighbouring rows of the order pool  expiry of the earliest order that rests there, and its sequence
- *   DEADLINES one account                             its deadline (orders/dead_man.ts), and 0; Infinity: it has none
+ *   ACCOUNT   one account                             its deadline (orders/dead_man.ts), and 0; Infinity: it has none
+ *   CONDITIONAL one conditional order                 its expiry, and 0; Infinity: it has none
+ *   TWAP      one TWAP order                          when it is looked at next, and 0; Infinity: never
  *
- * Other kinds (slices, triggers, funding, ends of sessions) are further ranges of places behind these, as {@link duePlaces} counts them.
+ * Kinds are ranges of places, in this order. Other kinds (ends of sessions) would be further ranges behind these.
  *
  * **An order without a time of its own costs nothing here.** Its lifetime is that of the genesis, so it cannot expire before the last
  * look at its place plus one lifetime, which is the highest key a place gets. An order with a time of its own is compared with the key
@@ -21,17 +23,32 @@
  */
 import { Flag } from '../layout/command.ts'
 import { ACCOUNT, DUE_ROWS, DUE_SHIFT, duePlaces, ORDER, SCALAR } from './columns.ts'
-import { accountRow, get, getF64, now, orderRow, scalar } from './rows.ts'
+import { CONDITIONAL, TWAP } from './conditional_rows.ts'
+import { accountRow, conditionalRow, get, getF64, now, orderRow, scalar, twapRow } from './rows.ts'
 import type { State } from './state.ts'
 
 const CHILDREN = 4
-/** What {@link takeExpired} says besides a slot and an account. */
+/** What {@link takeExpired} says besides a slot and a place behind those of orders. */
 export const NOT_DUE = -1
 export const LOOK_AGAIN = -2
-const FIRST_ACCOUNT = -3
+const FIRST_PLACE = -3
 
-/** The account whose deadline {@link takeExpired} found; only of an answer below {@link LOOK_AGAIN}. */
-export const accountTaken = (taken: number): number => FIRST_ACCOUNT - taken
+/** Kinds of places behind those of orders, in their order. */
+export const DueKind = { ACCOUNT: 0, CONDITIONAL: 1, TWAP: 2 } as const
+
+/** Places of a kind begin so far behind those of orders. */
+function startOf(state: State, kind: number): number {
+  const { accounts, conditionalOrders } = state.genesis.limits
+  return kind === DueKind.ACCOUNT ? 0 : kind === DueKind.CONDITIONAL ? accounts : accounts + conditionalOrders
+}
+
+/** Kind and row of what {@link takeExpired} found; only of an answer below {@link LOOK_AGAIN}. */
+export function placeTaken(state: State, taken: number): { kind: number; row: number } {
+  const place = FIRST_PLACE - taken
+  let kind: number = DueKind.TWAP
+  while (kind > 0 && place < startOf(state, kind)) kind--
+  return { kind, row: place - startOf(state, kind) }
+}
 
 /** Places in the heap; they stand from 1 on, so that 0 is none. */
 export const dueCount = (state: State): number => state.dueHeap[0]!
@@ -104,24 +121,39 @@ export function noteExpiry(state: State, slot: number): void {
   rise(state, state.dueAt[place]!)
 }
 
-/** The deadline of the account is another. An account that never had one has no place in the heap. */
-export function noteDeadline(state: State, account: number): void {
+/** The moment of a place behind those of orders is another, 0: it has none. One that never had one has no place in the heap. */
+function noteMoment(state: State, place: number, moment: number): void {
   const { dueKeys } = state
-  const place = state.dueOrderPlaces + account
-  const deadline = getF64(state, accountRow(state, account), ACCOUNT.DEADLINE)
   const before = dueKeys[2 * place]!
-  dueKeys[2 * place] = deadline === 0 ? Infinity : deadline
+  dueKeys[2 * place] = moment === 0 ? Infinity : moment
   if (state.dueAt[place] === 0) {
-    if (deadline !== 0) append(state, place)
+    if (moment !== 0) append(state, place)
   } else if (dueKeys[2 * place]! < before) rise(state, state.dueAt[place]!)
   else sink(state, state.dueAt[place]!)
 }
 
-/** The account whose deadline is the first place of the queue, as {@link takeExpired} says it; the queue does not name it again. */
-function takeDeadline(state: State, place: number): number {
+/** The deadline of the account is another. */
+export function noteDeadline(state: State, account: number): void {
+  noteMoment(state, state.dueOrderPlaces + account, getF64(state, accountRow(state, account), ACCOUNT.DEADLINE))
+}
+
+/** The expiry of the conditional order is another. */
+export function noteConditional(state: State, conditional: number): void {
+  const place = state.dueOrderPlaces + startOf(state, DueKind.CONDITIONAL) + conditional
+  noteMoment(state, place, getF64(state, conditionalRow(state, conditional), CONDITIONAL.EXPIRES_AT))
+}
+
+/** The TWAP order is looked at at another time. */
+export function noteTwap(state: State, twap: number): void {
+  const place = state.dueOrderPlaces + startOf(state, DueKind.TWAP) + twap
+  noteMoment(state, place, getF64(state, twapRow(state, twap), TWAP.NEXT_AT))
+}
+
+/** The first place of the queue, which is none of orders, as {@link takeExpired} says it; the queue does not name it again. */
+function takePlace(state: State, place: number): number {
   state.dueKeys[2 * place] = Infinity
   sink(state, 1)
-  return FIRST_ACCOUNT - (place - state.dueOrderPlaces)
+  return FIRST_PLACE - (place - state.dueOrderPlaces)
 }
 
 /** True when a resting order stands at `row`. */
@@ -142,8 +174,8 @@ function setKey(state: State, place: number, row: number): void {
 
 /**
  * One look at the first place: the slot of the resting order that expires first of all, when its time is over at `time`; the queue
- * does not name it again, so the caller must end it. Below {@link LOOK_AGAIN}: an account whose deadline is over. {@link NOT_DUE}: nothing
- * is due. {@link LOOK_AGAIN}: the place had gone up.
+ * does not name it again, so the caller must end it. Below {@link LOOK_AGAIN}: what {@link placeTaken} says. {@link NOT_DUE}: nothing is
+ * due. {@link LOOK_AGAIN}: the place had gone up.
  */
 export function takeExpired(state: State, time: number): number {
   const { dueHeap, dueKeys } = state
@@ -151,7 +183,7 @@ export function takeExpired(state: State, time: number): number {
   const place = dueHeap[1]!
   const key = 2 * place
   if (dueKeys[key]! > time) return NOT_DUE
-  if (place >= state.dueOrderPlaces) return takeDeadline(state, place)
+  if (place >= state.dueOrderPlaces) return takePlace(state, place)
   const end = Math.min((place + 1) << DUE_SHIFT, scalar(state, SCALAR.ORDERS_USED))
   // The earliest two that the queue has not named.
   let first = -1
@@ -187,4 +219,7 @@ export function rebuildDue(state: State): void {
   }
   const accounts = scalar(state, SCALAR.ACCOUNTS)
   for (let account = 0; account < accounts; account++) noteDeadline(state, account)
+  const [conditionals, twaps] = [scalar(state, SCALAR.CONDITIONALS_USED), scalar(state, SCALAR.TWAPS_USED)]
+  for (let conditional = 0; conditional < conditionals; conditional++) noteConditional(state, conditional)
+  for (let twap = 0; twap < twaps; twap++) noteTwap(state, twap)
 }

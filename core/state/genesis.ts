@@ -65,6 +65,13 @@ export interface Limits {
   positions: number
   marginSubAccounts: number
   bucketsPerMarginAccount: number
+  /** Conditional orders that wait, of all users and of one account; starts of TWAP orders that wait for a price are among them. */
+  conditionalOrders: number
+  conditionalOrdersPerAccount: number
+  /** TWAP orders that run or wait, of all users and of one account; ms from one slice to the next. */
+  twapOrders: number
+  twapOrdersPerAccount: number
+  twapSliceMs: number
 }
 
 export interface Asset extends AssetTerms {
@@ -189,6 +196,24 @@ function limitsOf(json: Json, listed: { assets: number; pairs: number; perps: nu
     assets: optional('assets', listed.assets, ASSETS_MAX, listed.assets),
     pairs: optional('pairs', listed.pairs, AGENT_PAIRS_MAX, manyTicks ? listed.pairs : reserved(listed.pairs)),
     ...marginLimits(json, listed.perps, optional),
+    ...waitingLimits(json, listed.perps, optional),
+  }
+}
+
+type WaitingLimit = 'conditionalOrders' | 'conditionalOrdersPerAccount' | 'twapOrders' | 'twapOrdersPerAccount' | 'twapSliceMs'
+
+/** Without perpetuals only TWAP orders wait for prices. */
+function waitingLimits(
+  json: Json, perps: number, optional: (key: WaitingLimit, low: number, high: number, absent: number) => number,
+): Pick<Limits, WaitingLimit> {
+  const accounts = json['accounts'] as number
+  const twapOrders = optional('twapOrders', 4, 2 ** 20, Math.max(4, Math.min(65_536, accounts)))
+  return {
+    conditionalOrders: optional('conditionalOrders', 4, 2 ** 20, perps === 0 ? twapOrders : Math.max(16, Math.min(262_144, 2 * accounts))),
+    conditionalOrdersPerAccount: optional('conditionalOrdersPerAccount', 1, 1000, 200),
+    twapOrders,
+    twapOrdersPerAccount: optional('twapOrdersPerAccount', 1, 1000, 50),
+    twapSliceMs: optional('twapSliceMs', 100, 3_600_000, 30_000),
   }
 }
 

@@ -21,23 +21,18 @@ export interface StoredColumn {
 const usedBytes = (state: State, column: Column): number =>
   column.used < 0 || column.rows === 0 ? columnBytes(column) : (columnBytes(column) / column.rows) * state.scalars[column.used]!
 
-/** Columns of margin trading. An exchange without perpetuals never writes them, nor the scalars from the first one of it on. */
+/** Columns of margin trading. An exchange without perpetuals never writes them. */
 const OF_MARGIN: readonly ColumnName[] =
-  ['perps', 'marginTotals', 'marginAccounts', 'riskBuckets', 'positions', 'orderMargins', 'rankings', 'agentMargins']
-const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
+  ['perps', 'marginTotals', 'marginAccounts', 'riskBuckets', 'positions', 'orderMargins', 'rankings', 'agentMargins', 'pendingMarks']
 
-/**
- * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, so that snapshots of exchanges from before it stay what they are.
- */
+/** The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals nothing of margin trading is among them. */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0
   return columnsOf(state.genesis)
     .filter((column) => !column.derived && (trades || !OF_MARGIN.includes(column.name)))
     .map((column) => {
       const bytes = columnOf(state.genesis, state.buffers, column.name)
-      const used = column.name === 'scalars' && !trades ? SCALAR_BYTES_BEFORE : usedBytes(state, column)
-      return { name: column.name, bytes: bytes.subarray(0, used) }
+      return { name: column.name, bytes: bytes.subarray(0, usedBytes(state, column)) }
     })
 }
 

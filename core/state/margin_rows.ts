@@ -51,6 +51,12 @@ export const PERP = {
   SUSPECT: 35, SUSPECTS: 36,
   /** f64, Unix ms: when the last of them came. */
   SUSPECT_AT: f64(38),
+  /** Conditional orders that are due, and those that were armed behind marks still to be looked at: first and last, rows + 1. */
+  DUE_FIRST: 40, DUE_LAST: 41, LATER_FIRST: 42, LATER_LAST: 43,
+  /** Those marks: place of the first in the ring, and how many (column pendingMarks). */
+  MARKS_FIRST: 44, MARKS: 45,
+  /** Trailing stops of longs and of shorts: newest and oldest of the groups that are their own, rows + 1; how many are armed. */
+  TRAIL_NEWEST: 46, TRAIL_OLDEST: 48, TRAILS: 50,
 } as const
 
 export const PERP_TERMS_WORDS = 32
@@ -106,6 +112,8 @@ export const MARGIN_ACCOUNT = {
   SETTLED: i64(18),
   /** 32 bytes of UTF-8, zero padded. */
   LABEL: 20,
+  /** TWAP orders that named it, or a bucket of it. */
+  TWAPS: 28,
 } as const
 export const MarginAccountKind = { PARENT: 0, SUB: 1 } as const
 
@@ -175,6 +183,8 @@ export const POSITION = {
   ORDERS_HEAD: 27, ORDERS: 28,
   /** f64: sequence of the fill that opened it, its id, 0: it is not open; Unix ms; grows only when the position changed. */
   OPENED_SEQUENCE: f64(32), OPENED_AT: f64(34), UPDATED_AT: f64(36), VERSION: f64(38),
+  /** Conditional orders of it and of its entry orders, newest first, row + 1; how many; the one that trails, row + 1. */
+  FIRST_CONDITIONAL: 40, CONDITIONALS: 41, TRAILING: 42,
 } as const
 
 export const GUARD_WORDS = 4
@@ -205,6 +215,8 @@ export const ORDER_MARGIN = {
   NEXT: 2, PREV: 3,
   /** Among its reduce-only ones. */
   REDUCE_NEXT: 4, REDUCE_PREV: 5,
+  /** Conditional orders that wait for it to fill, row + 1, with Flag.LEGS. */
+  LEGS: 6,
 } as const
 
 /** Counterparties that one ranking names. */

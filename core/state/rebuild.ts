@@ -2,13 +2,16 @@
 import { CLIENT_ORDER_ID_SHIFT } from '../layout/command.ts'
 import { setBit } from './bitmaps.ts'
 import { ORDER, PAGE, SCALAR, SESSION } from './columns.ts'
+import { CONDITIONAL, Standing } from './conditional_rows.ts'
 import { rebuildDue } from './due.ts'
 import { indexAccount, indexSession, insertClientOrderId } from './indexes.ts'
 import { rebuildReceiptIndex } from './receipt_index.ts'
 import { writeTerms } from './listing.ts'
 import { writePerpTerms } from './perp_rows.ts'
-import { get, getF64, orderRow, pageRow, pairCount, sessionRow } from './rows.ts'
+import { conditionalRow, get, getF64, orderRow, pageRow, pairCount, sessionRow } from './rows.ts'
 import type { State } from './state.ts'
+import { rebuildQueue } from './trail_queues.ts'
+import { enterHeap } from './trigger_heap.ts'
 
 /** Rebuilds every derived column from the stored ones. The derived columns must be all zero. */
 export function rebuildDerived(state: State): void {
@@ -34,5 +37,16 @@ export function rebuildDerived(state: State): void {
     if (get(state, sessionRow(state, session), SESSION.GENERATION) !== 0) indexSession(state, session)
   }
   rebuildReceiptIndex(state)
+  rebuildTriggers(state)
   rebuildDue(state)
+}
+
+/** Heaps of triggers and ends of the queues of trailing stops; which is next does not depend on the order in which they come here. */
+function rebuildTriggers(state: State): void {
+  for (let conditional = 0; conditional < state.scalars[SCALAR.CONDITIONALS_USED]!; conditional++) {
+    const row = conditionalRow(state, conditional)
+    const standing = get(state, row, CONDITIONAL.STANDING)
+    if (standing === Standing.HEAP) enterHeap(state, row)
+    else if (standing === Standing.TRAIL) rebuildQueue(state, row)
+  }
 }

@@ -21,6 +21,7 @@ import {
   CLIENT_ORDER_ID_WORDS, FAUCET_WORDS, LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS,
   REGISTERS_AT, SCALAR, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
+import { CONDITIONAL_WORDS, TRAIL_GROUP_WORDS, TWAP_WORDS, WAITING_WORDS } from './conditional_rows.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
   GUARD_DRIFT_WORDS, GUARD_WORDS, MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS,
@@ -81,6 +82,16 @@ export const rankedRow = (ranking: number, place: number): number => (ranking + 
 export const bucketAt = (state: State, row: number): number => (row - state.riskBucketsAt) / RISK_BUCKET_WORDS
 export const positionAt = (state: State, row: number): number => (row - state.positionsAt) / POSITION_WORDS
 export const marginAccountAt = (state: State, row: number): number => (row - state.marginAccountsAt) / MARGIN_ACCOUNT_WORDS
+
+export const conditionalRow = (state: State, conditional: number): number =>
+  (state.conditionalsAt + conditional * CONDITIONAL_WORDS) & ADDRESS_BITS
+export const conditionalAt = (state: State, row: number): number => (row - state.conditionalsAt) / CONDITIONAL_WORDS
+export const trailGroupRow = (state: State, group: number): number => (state.trailGroupsAt + group * TRAIL_GROUP_WORDS) & ADDRESS_BITS
+export const trailGroupAt = (state: State, row: number): number => (row - state.trailGroupsAt) / TRAIL_GROUP_WORDS
+export const twapRow = (state: State, twap: number): number => (state.twapsAt + twap * TWAP_WORDS) & ADDRESS_BITS
+export const twapAt = (state: State, row: number): number => (row - state.twapsAt) / TWAP_WORDS
+/** What waits for an account. */
+export const waitingRow = (state: State, account: number): number => (state.waitingAt + account * WAITING_WORDS) & ADDRESS_BITS
 
 // Fields of one word.
 

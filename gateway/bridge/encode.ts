@@ -30,23 +30,25 @@ const HASH_BYTES = 16
 const scratchBytes = Buffer.from(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 const scratch = viewsOf(scratchBytes.buffer)
 
-const firstSlot = scratch.i32.subarray(0, RECORD_WORDS)
-const secondSlot = scratch.i32.subarray(RECORD_WORDS)
+/** Its slots one by one. */
+const scratchSlots = Array.from({ length: COMMAND_SLOTS }, (_, slot) =>
+  scratch.i32.subarray(slot * RECORD_WORDS, (slot + 1) * RECORD_WORDS))
 
 function begin(type: number): void {
   scratch.i32.fill(0)
   scratch.u32[0] = type
 }
 
-/** Writes the header and copies the record into the ring slot at word `at`, and what it carries into the next. */
+/** Writes the header and copies the record into the ring slot at word `at`, and what it carries into the next ones. */
 function finish(engine: EngineClient, at: number, type: number, correlation: number, session: number, generation: number): void {
   const slots = slotsCarried(scratch.u32, 0)
   scratch.u32[C.kind] = kindOf(type, slots, engine.gateway)
   scratch.u32[C.correlation] = correlation
   scratch.i32[C.session] = session
   scratch.i32[C.sessionGeneration] = generation
-  engine.commands.slots.i32.set(firstSlot, at)
-  if (slots > 1) engine.commands.slots.i32.set(secondSlot, reserve(engine.commands, engine.written + 1))
+  const { i32 } = engine.commands.slots
+  i32.set(scratchSlots[0]!, at)
+  for (let slot = 1; slot < slots; slot++) i32.set(scratchSlots[slot]!, reserve(engine.commands, engine.written + slot))
   engine.written += slots
 }
 

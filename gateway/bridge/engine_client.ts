@@ -4,9 +4,9 @@
  *   noRoom -> register -> slots of the command ring -> send ... matcher ... reply ring -> drain -> pending request
  *
  * Credits: every command reserves as many reply records as it can cause, so what is in flight always fits the reply ring and
- * the matcher never has to wait for a gateway. A command may take two slots of the command ring and is reckoned with two. No
- * credit or no room is an answer, and nothing was applied. A command whose deadline passed loses its pending request but keeps its
- * credits until its RESULT arrives.
+ * the matcher never has to wait for a gateway. A command may take up to three slots of the command ring and is reckoned with four
+ * (ring/spsc.ts). No credit or no room is an answer, and nothing was applied. A command whose deadline passed loses its pending request
+ * but keeps its credits until its RESULT arrives.
  *
  * Shares: an account may have in flight half of what is free, so nobody takes the room of all: n accounts that take what they
  * can leave 2 parts of n + 2, and a newcomer gets as much as each of them. One that asks for more is TOO_MANY_IN_FLIGHT; when a
@@ -17,11 +17,11 @@
  * The correlation number of a command is its row in the tables here; a row is used again only after its RESULT. What a pending request
  * throws ends the request for which the command was sent (faults.ts).
  */
+import { askerOf } from '../../core/layout/answers.ts'
 import { EventType, eventTypeOf, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
-import { COMMAND_SLOTS } from '../../core/layout/command.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
-import { attachRing, available, consume, front, publish, reserve, room, type Ring } from '../../core/ring/spsc.ts'
+import { attachRing, available, consume, front, publish, reserve, room, SLOTS_RECKONED, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT, wake } from '../../core/ring/wait.ts'
 import type { Lane } from '../../core/threads.ts'
 import type { Faulted, Faults } from '../faults.ts'
@@ -41,7 +41,7 @@ const SWEEP_MS = 1000
 export interface PendingRequest {
   /** The RESULT, at word `base`; the record is gone when this returns. */
   onResult(records: Views, base: number, index: number): void
-  /** Another record of the same command; only mass cancels have them. */
+  /** Another record of the same command; only mass cancels have them: ORDER_ENDED, CONDITIONAL or TWAP, by `eventTypeOf` its kind. */
   onRecord?(records: Views, base: number): void
   /** The deadline passed: whether the command was applied is unknown. */
   onDeadline(index: number): void
@@ -105,7 +105,7 @@ export function createEngineClient({ lane, matcherWait, accounts, ...parts }: En
     ...parts, replies, commands,
     holders: new Int32Array(rows),
     shares: new Int32Array(2 * (accounts + 1)),
-    kept: Math.min(rows, Math.floor(commands.capacity / COMMAND_SLOTS)) >>> 3,
+    kept: Math.min(rows, Math.floor(commands.capacity / SLOTS_RECKONED)) >>> 3,
     cell: new Int32Array(lane.wait),
     matcherCell: new Int32Array(matcherWait),
     pending: new Array<PendingRequest | null>(rows).fill(null),
@@ -144,7 +144,7 @@ export function allowance(engine: EngineClient, account: number, way: Way): numb
 /** What is free for this way; it looks at the matcher's side of the ring only when it saw fewer than `enough` last. */
 function freeFor(engine: EngineClient, way: Way, enough: number): number {
   const kept = way === WAY_OUT ? 0 : engine.kept
-  return Math.min(engine.credits, Math.floor(room(engine.commands, (enough + kept) * COMMAND_SLOTS) / COMMAND_SLOTS)) - kept
+  return Math.min(engine.credits, Math.floor(room(engine.commands, (enough + kept) * SLOTS_RECKONED) / SLOTS_RECKONED)) - kept
 }
 
 export type Full = 'OVERLOADED' | 'TOO_MANY_IN_FLIGHT' | 'DISK_FULL'
@@ -246,9 +246,10 @@ export function drain(engine: EngineClient): number {
 }
 
 function dispatch(engine: EngineClient, records: Views, base: number): void {
-  if (eventTypeOf(records.u32[base]!) !== EventType.RESULT) {
-    // ORDER_ENDED of a mass cancel; its correlation stands elsewhere in the record.
-    const ended = records.u32[base + ORDER_ENDED.at.correlation]!
+  const kind = records.u32[base]!
+  if (eventTypeOf(kind) !== EventType.RESULT) {
+    // What a mass cancel ended: ORDER_ENDED, CONDITIONAL or TWAP. The correlation stands elsewhere in the record.
+    const ended = eventTypeOf(kind) === EventType.ORDER_ENDED ? records.u32[base + ORDER_ENDED.at.correlation]! : askerOf(kind)
     engine.faults.current = engine.requests[ended] ?? null
     engine.pending[ended]?.onRecord?.(records, base)
     return

@@ -103,6 +103,28 @@ t.test('rows of every kind say what the lines say, in NDJSON, CSV and Parquet al
   }
 })
 
+t.test('an order that a command entered has a row among the orders, and the command one row and one line', async (t) => {
+  const dataDir = recordedJournal(t, 'margin_trading')
+  const out = ownDirectory(t)
+  exported(dataDir, out, 'ndjson')
+  const rowsOf = (kind: string): Told[] =>
+    readFileSync(join(out, `${kind}.ndjson`), 'utf8').split('\n').slice(0, -1).map((line) => JSON.parse(line) as Told)
+  const { lines } = exportedLines(dataDir)
+  t.equal(new Set(lines.map(({ sequence }) => sequence)).size, lines.length, 'a line for each command')
+  const answers = (line: Told): Told[] => (line['events'] as Told[]).filter(({ event }) => event === 'RESULT')
+  const entering = lines.filter((line) => answers(line).length > 1)
+  t.ok(entering.length > 0 && entering.every(({ command }) => command === 'LIQUIDATION_STEP'))
+  const entered = entering.flatMap((line) => answers(line).slice(0, -1).map(({ event: _event, ...told }) => {
+    const { sequence, time } = line
+    return withoutNulls({ sequence, time, command: 'ENTER_ORDER', ...told })
+  }))
+  const found = rowsOf('orders').filter(({ origin }) => origin === 'LIQUIDATION').map(withoutNulls)
+  t.equal(difference(found.map(sorted), entered.map(sorted)), null)
+  const steps = (all: readonly Told[]): unknown[] =>
+    all.filter(({ command }) => command === 'LIQUIDATION_STEP').map(({ sequence }) => sequence)
+  t.strictSame(steps(rowsOf('perpetual_settings')), steps(lines))
+})
+
 const sorted = (row: Told): [string, unknown][] => Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1))
 
 const numbers = (lines: readonly Told[]): string => lines.map(({ sequence }) => String(sequence)).join(' ')

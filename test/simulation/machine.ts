@@ -1,9 +1,9 @@
 /** Memory and bridges of one life of the simulated exchange, and what may be seen in them. */
-import { ACCEPT_CLOCK_COMMAND, COMMAND_SLOTS, CommandType, kindOf, slotsOfKind } from '../../core/layout/command.ts'
+import { ACCEPT_CLOCK_COMMAND, CommandType, kindOf, slotsOfKind } from '../../core/layout/command.ts'
 import { createBroadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { countersBytes, gatewayCounters, matcherCounters } from '../../core/ring/counters.ts'
 import { createQuestions } from '../../core/ring/questions.ts'
-import { available, createRing, front, type Ring } from '../../core/ring/spsc.ts'
+import { available, commandSlots, createRing, front, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import type { Snapshotter } from '../../core/recovery/snapshotter.ts'
 import { endSequence } from '../../core/journal/reader.ts'
@@ -63,7 +63,7 @@ export function allocate(): Omit<Shared, 'columns'> {
     ports: new SharedArrayBuffer(64),
     matcherWait: cell(),
     lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
-      commands: createRing(COMMAND_RING * COMMAND_SLOTS).buffer, replies: createRing(REPLY_RING).buffer,
+      commands: createRing(commandSlots({ commandRing: COMMAND_RING })).buffer, replies: createRing(REPLY_RING).buffer,
       wait: cell(), questions: createQuestions(),
     })),
   }

@@ -1,11 +1,11 @@
 /** Commands as tests write them, in the words that records have for them. */
-import { COMMAND_LAYOUTS, Option, OPTION_MASK, ORDER_COMMAND, TRANSFER_COMMAND } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, CommandType, Option, OPTION_MASK, ORDER_COMMAND, TRANSFER_COMMAND } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 
 /**
  * The values of an order command or a transfer whose `flags` are drawn together: what the order is and what the command asks
- * for. Each gets its own word; and what they say there is, a key or a client order id, stands in the second slot, if only as
- * zeros. Others are as they are.
+ * for. Each gets its own word; and what they say there is, a key, a client order id or legs, stands in the second or third slot,
+ * if only as zeros. Others are as they are.
  */
 export function inWords(type: number, values: Decoded): Decoded {
   const layout = COMMAND_LAYOUTS[type]
@@ -15,6 +15,7 @@ export function inWords(type: number, values: Decoded): Decoded {
   const words: Decoded = { ...rest, options }
   if ((options & Option.KEYED) !== 0) words['key'] = String(rest['key'] ?? '') || '00'
   if (layout !== ORDER_COMMAND) return words
+  if (type === CommandType.PLACE_ORDER && (options & Option.LEGS) !== 0) words['trailBps'] = rest['trailBps'] ?? 0
   const flags = (Number(drawn) & ~OPTION_MASK) >>> 0
   if (flags >>> 24 !== 0) words['label'] = String(rest['label'] ?? '') || '00'
   return { ...words, flags }

@@ -10,7 +10,7 @@ import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import {
   CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, REVOKE_AGENT_COMMAND,
-  SESSION_COMMAND, slotsOfKind, UPSERT_AGENT_COMMAND, COMMAND_SLOTS,
+  SESSION_COMMAND, slotsOfKind, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { RESULT } from '../../core/layout/event.ts'
@@ -22,7 +22,7 @@ import type { HistoryReply, HistoryRequest, Queries } from '../../core/history/a
 import { countersBytes, DISK, HISTORY, historyCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { portsBytes } from '../../core/ring/ports.ts'
 import { createQuestions } from '../../core/ring/questions.ts'
-import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
+import { attachRing, available, commandSlots, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared, ToThread } from '../../core/threads.ts'
 import type { SignInRequest } from '../../gateway/auth/challenge.ts'
@@ -69,7 +69,7 @@ export interface Session {
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
 function lane(config: Config): Lane {
-  const [commands, replies] = [createRing(config.commandRing * COMMAND_SLOTS), createRing(config.replyRing)]
+  const [commands, replies] = [createRing(commandSlots(config)), createRing(config.replyRing)]
   return { commands: commands.buffer, replies: replies.buffer, wait: cell(), questions: createQuestions() }
 }
 

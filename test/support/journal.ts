@@ -234,8 +234,8 @@ export function makeJournal(
   dataDir: string, { seed = 1, batches = 20, commands = 8, snapshots = [], families = false, variant = 'market' }: JournalOptions = {},
 ): MadeJournal {
   const genesis = genesisText(VARIANTS[variant]!)
-  // A command with a key takes two slots, and each batch takes all of its commands.
-  const matcher = startMatcher(dataDir, { genesis, maxSlots: Math.max(64, 2 * commands) })
+  // Each batch takes all of its commands, whatever they carry.
+  const matcher = startMatcher(dataDir, { genesis, maxSlots: Math.max(64, COMMAND_SLOTS * commands) })
   const { sequencer } = matcher
   const { writer } = sequencer
   const bench = createBench(genesis)

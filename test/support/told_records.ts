@@ -4,11 +4,13 @@
  * out.
  */
 import {
-  AgentAction, AgentOrderType, AgentTimeInForce, CLIENT_ORDER_ID_SHIFT, Flag, LimitChange, LimitField, Option, ORIGIN_NAMES,
+  AgentAction, AgentOrderType, AgentTimeInForce, CLIENT_ORDER_ID_SHIFT, Flag, LimitChange, LimitField, Option, OPTION_MASK, ORIGIN_NAMES,
 } from '../../core/layout/command.ts'
+import { CONDITION_TYPE_NAMES, CONDITIONAL_REASON_NAMES, CONDITIONAL_STATE_NAMES, LegFlag } from '../../core/layout/conditional.ts'
 import { CreditSource, REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import { IdKind, parseId } from '../../core/layout/ids.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
+import { TWAP_REASON_NAMES, TWAP_STATE_NAMES, TwapOption } from '../../core/layout/twap.ts'
 import { parseDecimal } from '../../core/lib/decimal.ts'
 import type { Genesis, Pair } from '../../core/state/genesis.ts'
 
@@ -93,6 +95,35 @@ const hex = (name: string, length: number): Inverse => (told) => ((told[name] ??
 const code: Inverse = (told) => Object.values(REFUSALS).find((known) => known.code === told['refusal'])?.number ?? 0
 const yes = (name: string): Inverse => (told) => told[name] as never
 
+/** Lots that are not told when they are 0. */
+const lotsIf = (name: string): Inverse => (told, genesis) => (told[name] === undefined ? 0 : lots(name)(told, genesis))
+/** Hundredths. */
+const leverage: Inverse = (told) => (told['leverage'] === undefined ? 0 : Number(parseDecimal(told['leverage'] as string, 2)))
+const sells = (told: Told): number => (told['side'] === 'SELL' ? 1 : 0)
+/** Names at their places in lists, 8 bits each. */
+const packed = (...parts: readonly [name: string, names: readonly string[]][]): Inverse => (told) =>
+  parts.reduce((word, [name, names], part) => word | (names.indexOf(told[name] as string) << (8 * part)), 0)
+const twap = (name = 'twapOrderId'): Inverse => within(name, IdKind.TWAP_ORDER, 'slot', 0)
+const twapMade = (name = 'twapOrderId'): Inverse => within(name, IdKind.TWAP_ORDER, 'sequence', 0)
+
+/** A take-profit or stop-loss of a command. */
+const leg = (field: string, name: string): Inverses => ({
+  [`${field}Trigger`]: ticks(`${name}TriggerPrice`), [`${field}Flags`]: bits(`${name}Flags`, LegFlag),
+  [`${field}Limit`]: ticks(`${name}LimitPrice`), [`${field}Lots`]: lotsIf(`${name}Quantity`),
+  [`${field}SlippageBps`]: whole(`${name}SlippageToleranceBps`), [`${field}ExpiresAt`]: ms(`${name}ExpiresAt`),
+})
+const LEGS: Inverses = {
+  ...leg('profit', 'takeProfit'), ...leg('stop', 'stopLoss'), trailBps: whole('trailingStopBps'),
+  trailFlags: bits('trailingStopFlags', LegFlag), trailActivation: ticks('trailingStopActivationPrice'),
+  trailLots: lotsIf('trailingStopQuantity'), trailSlippageBps: whole('trailingStopSlippageToleranceBps'),
+  trailExpiresAt: ms('trailingStopExpiresAt'),
+}
+/** What an order of a perpetual has besides. */
+const MARGIN: Inverses = {
+  collateral: quote('riskBucketCollateral'), namedSequence: whole('namedSequence'), marginAccount: whole('marginAccountRow'),
+  bucket: whole('riskBucketRow'), leverage, position: whole('positionRow'),
+}
+
 const ORDER: Inverses = {
   code, account: user(), pair, flags: flags(), slot: slot('orderId'), orderSequence: placed('orderId'), price: ticks('price'),
   lots: lots('quantity'), remaining: lots('remainingQuantity'), outcome, trades: whole('tradesCount'),
@@ -129,6 +160,34 @@ export const EVENT_INVERSES: Readonly<Record<string, Inverses>> = {
     locked: amount('locked'), version: (told) => String(told['balanceVersion']),
   },
   SELF_TRADE: { pair, account: user(), slot: slot('orderId'), orderSequence: placed('orderId') },
+  CONDITIONAL: {
+    account: user(), createdSequence: within('conditionalOrderId', IdKind.CONDITIONAL_ORDER, 'sequence', NaN),
+    what: packed(['conditionType', CONDITION_TYPE_NAMES], ['state', CONDITIONAL_STATE_NAMES], ['reason', CONDITIONAL_REASON_NAMES]),
+    pair, flags: (told) => sells(told) | bitsOf(told['flags'], LegFlag), trigger: ticks('triggerPrice'), limit: ticks('limitPrice'),
+    lots: lotsIf('quantity'), slippageBps: whole('slippageToleranceBps'), trailBps: whole('trailBps'),
+    activation: ticks('activationPrice'), watermark: ticks('watermarkPrice'), expiresAt: ms('expiresAt'), armedAt: ms('armedAt'),
+    createdAt: ms('createdAt'), orderSequence: placed('orderId'), orderSlot: slot('orderId'),
+    openedSequence: within('positionId', IdKind.POSITION, 'sequence', 0),
+    position: ifTold('positionId', within('positionId', IdKind.POSITION, 'slot', 0)), code, ordered: lotsIf('orderedQuantity'),
+  },
+  TWAP: {
+    account: user(), createdSequence: twapMade(), twap: twap(), what: packed(['state', TWAP_STATE_NAMES], ['reason', TWAP_REASON_NAMES]),
+    pair, flags: (told) => sells(told) | bitsOf(told['flags'], Flag), lots: lots('quantity'), filled: lots('filledQuantity'),
+    slices: whole('plannedSlices'), reached: whole('slicesReached'), placed: whole('slicesPlaced'),
+    childSlot: within('childOrderId', IdKind.ORDER, 'slot', -1), code, startAt: ms('startAt'), endAt: ms('endAt'),
+    nextAt: ms('nextSliceAt'), filledQuote: quote('filledQuoteQuantity'), fee: quote('fee'),
+  },
+  TWAP_OPENED: {
+    account: user(), createdSequence: twapMade(), twap: twap(), pair, price: ticks('limitPrice'),
+    slippageBps: whole('slippageToleranceBps'), options: bits('options', TwapOption), trigger: ticks('triggerPrice'),
+    conditionalExpiry: ms('conditionalExpiry'), durationMs: whole('durationMs'), leverage, marginAccount: whole('marginAccountRow', -1),
+    bucket: whole('riskBucketRow', -1), namedSequence: whole('namedSequence'), label: bytes('clientTwapId', 40),
+    labelLength: (told) => ((told['clientTwapId'] ?? '') as string).length,
+  },
+  CHILD_ORDER: {
+    account: user(), orderSequence: placed('orderId'), slot: slot('orderId'), pair, twap: twap('parentOrderId'),
+    twapSequence: twapMade('parentOrderId'),
+  },
 }
 
 /** By the command that is answered, when it was done. */
@@ -151,6 +210,13 @@ export const ANSWER_INVERSES: Readonly<Record<string, Inverses>> = {
     code, agent: within('agentId', IdKind.AGENT, 'slot', 0), createdSequence: within('agentId', IdKind.AGENT, 'sequence', 0),
   },
   CREATE_SUB_ACCOUNT: { code, subAccount: user('subAccountId'), createdSequence: within('subAccountId', IdKind.USER, 'sequence', 0) },
+  ATTACH_CONDITIONALS: { code, account: user(), legs: bits('legs', { TAKE_PROFIT: 2, STOP_LOSS: 4, TRAILING_STOP: 8 }) },
+  CANCEL_CONDITIONAL: { code, account: user(), pair },
+  CREATE_TWAP: {
+    code, account: user(), twap: twap(), sequence: twapMade(), slices: whole('plannedSlices'), state: place('state', TWAP_STATE_NAMES),
+    firstSliceAt: ms('firstSliceAt'), endAt: ms('endAt'),
+  },
+  CANCEL_TWAP: { code, account: user(), pair },
 }
 
 const session = { session: within('sessionId', IdKind.SESSION, 'slot', -1) }
@@ -160,7 +226,7 @@ const keys = { key: hex('idempotencyKeyHash', 16), payload: hex('payloadHash', 1
 export const COMMAND_INVERSES: Readonly<Record<string, Inverses>> = {
   PLACE_ORDER: {
     ...session, ...keys, pair, flags: flags(), price: ticks('price'), lots: lots('quantity'), label: bytes('clientOrderId', 40),
-    options: bits('options', Option),
+    options: bits('options', Option), ...LEGS,
   },
   REPLACE_ORDER: {
     ...session, ...keys, targetSlot: slot('replacedOrderId'), targetSequence: placed('replacedOrderId'), label: bytes('clientOrderId', 40),
@@ -191,6 +257,24 @@ export const COMMAND_INVERSES: Readonly<Record<string, Inverses>> = {
   },
   OPEN_SESSION: { address: hex('wallet', 20), publicKey: hex('publicKey', 32) },
   LIST_PAIR: { symbol: bytes('pair', 32), category: bytes('category', 16) },
+  ATTACH_CONDITIONALS: {
+    ...session, position: within('positionId', IdKind.POSITION, 'slot', 0),
+    openedSequence: within('positionId', IdKind.POSITION, 'sequence', 0), ...LEGS,
+  },
+  CANCEL_CONDITIONAL: {
+    ...session, leg: within('conditionalOrderId', IdKind.CONDITIONAL_ORDER, 'slot', 0),
+    createdSequence: within('conditionalOrderId', IdKind.CONDITIONAL_ORDER, 'sequence', 0),
+  },
+  EXPIRE_CONDITIONAL: { conditional: whole('conditionalOrderRow'), createdSequence: whole('createdSequence') },
+  TRIGGER_STEP: { pair },
+  CREATE_TWAP: {
+    ...session, pair, flags: (told) => sells(told) | bitsOf(told['flags'], Flag), price: ticks('limitPrice'), lots: lots('quantity'),
+    slippageBps: whole('slippageToleranceBps'), options: bits('options', TwapOption), trigger: ticks('triggerPrice'),
+    startAt: ms('startAt'), endAt: ms('endAt'), conditionalExpiry: ms('conditionalExpiry'), seed: (told) => told['seed'] as string, durationMs: whole('durationMs'),
+    labelLength: (told) => ((told['clientTwapId'] ?? '') as string).length, label: bytes('clientTwapId', 40), ...MARGIN,
+  },
+  CANCEL_TWAP: { ...session, twap: twap(), createdSequence: twapMade() },
+  TWAP_STEP: { twap: twap(), createdSequence: twapMade() },
   SET_MAINTENANCE: { on: yes('maintenance') },
   SET_FEE_TIER: { tier: whole('tier') },
 }
@@ -213,7 +297,7 @@ export function differences(inverses: Inverses, told: Told, raw: Told, genesis: 
     // RFC 3339 has no time before its era, none behind the year 9999.
     if (field === 'expiresAt') return again === Math.min(Math.max(Math.floor(was as number), 0), LATEST) ? [] : [`${field}: ${String(was)}`]
     if (TEXTS.includes(field)) return String(again) === textOf(String(was)) ? [] : [`${field}: ${String(was)}, told ${String(again)}`]
-    const optionBits = isFirstLayout ? Object.values(Option).reduce((all: number, bit) => all | bit, 0) : 0
+    const optionBits = isFirstLayout ? OPTION_MASK : 0
     const expected = FLAGS.includes(field) ? (was as number) & FREE_FLAGS & ~optionBits : was
     return expected === again ? [] : [`${field}: ${String(expected)}, told ${String(again)}`]
   })

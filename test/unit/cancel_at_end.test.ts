@@ -3,12 +3,12 @@
  * there is, and when the disk takes commands again; one for each holder of sessions; and an orderly stop waits for it, not for ever.
  */
 import t, { type Test } from 'tap'
-import { AT_END, CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
+import { AT_END, CANCEL_ALL_COMMAND, CommandType, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
 import { EventType, RESULT } from '../../core/layout/event.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { decode, encode, type Decoded } from '../../core/layout/table.ts'
 import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
-import { attachRing, available, consume, createRing, front, publish, reserve } from '../../core/ring/spsc.ts'
+import { attachRing, available, commandSlots, consume, createRing, front, publish, reserve } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import type { FromThread } from '../../core/threads.ts'
 import { CancelsAtEnd, settleCancels, type Ending } from '../../gateway/bridge/cancel_at_end.ts'
@@ -25,7 +25,7 @@ const holder = (account: number, agent = -1): Ending =>
 
 /** The gateway's side with the matcher's in the hands of the test. */
 function stageOf(t: Test) {
-  const [commands, replies] = [createRing(ROOM * COMMAND_SLOTS), createRing(256)]
+  const [commands, replies] = [createRing(commandSlots({ commandRing: ROOM })), createRing(256)]
   const lane = { commands: commands.buffer, replies: replies.buffer, wait: cell(), questions: cell() }
   const counters = new Float64Array(128)
   const matcher = new Float64Array(128)

@@ -87,3 +87,14 @@ t.test('every record of a batch of the first layout has the fields it had', asyn
   t.equal(at, views.i32.length, 'and there are no others')
   t.throws(() => modernised(Buffer.alloc(RECORD_BYTES)), /without slots/)
 })
+
+t.test('no order of the first layout has legs, whatever bits its flags have', async (t) => {
+  const old = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  encode(layoutOf(CommandType.PLACE_ORDER, 1)!, old, 0, { kind: kindOf(CommandType.PLACE_ORDER, 1, 3), flags: 0x00ff_ffff })
+  const records = modernised(old.bytes)
+  const views = viewsOf(Uint8Array.from(records).buffer)
+  t.equal(records.length, 2 * RECORD_BYTES, 'a key, which bit 9 says')
+  const order = decode(COMMAND_LAYOUTS[CommandType.PLACE_ORDER]!, views, 0)
+  t.match(order, { options: 0xc3e00, flags: 0x00ff_ffff & ~0xc3e00, kind: kindOf(CommandType.PLACE_ORDER, 2, 3) })
+  t.notOk('trailBps' in order)
+})

@@ -5,8 +5,8 @@
 import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import {
-  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT,
-  LAYOUT,
+  COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, CLIENT_ORDER_ID_BYTES,
+  CLIENT_ORDER_ID_SHIFT, LAYOUT,
   Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
 import { answerOf } from '../../core/layout/answers.ts'
@@ -21,6 +21,9 @@ import { createPrng } from '../../core/lib/prng.ts'
 import {
   MARGIN_ANSWERS, MARGIN_COMMANDS, MARGIN_EVENT_TYPES, MARGIN_EVENTS, MARGIN_RECORDS, MARGIN_REFUSALS, MARGIN_REFUSED, MARGIN_TYPES,
 } from '../support/margin_records.ts'
+import {
+  LEG_WORDS, WAITING_ANSWERS, WAITING_COMMANDS, WAITING_EVENT_TYPES, WAITING_EVENTS, WAITING_RECORDS, WAITING_REFUSALS, WAITING_TYPES,
+} from '../support/waiting_records.ts'
 
 const SEED = Number(process.env['SEED'] ?? 4)
 t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/unit/layout.test.ts`)
@@ -28,12 +31,14 @@ t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWar
 /** Word offset, name and type of every field of every record. */
 const RECORDS: Record<string, string[]> = {
   ...MARGIN_RECORDS,
+  ...WAITING_RECORDS,
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
     '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32 15:targetLength:i32',
     '16:priceUnits:f64 18:lotsUnits:f64 20:priceScale:i32 21:lotsScale:i32 22:collateral:i64 24:namedSequence:f64',
     '26:marginAccount:i32 27:bucket:i32 28:leverage:i32 29:keyLow:i32 30:keyHigh:i32 31:position:i32',
     '32:key:bytes16 36:payload:bytes16 40:label:bytes40 50:former:bytes16 54:target:bytes40',
+    ...LEG_WORDS,
   ],
   cancel_all: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32 6:fromSlot:i32 7:afterMs:i32',
@@ -160,10 +165,10 @@ const COMMANDS: Record<number, string> = {
   23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders', 27: 'continue_cancel',
   28: 'enter_order',
   40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
-  ...MARGIN_COMMANDS,
+  ...MARGIN_COMMANDS, ...WAITING_COMMANDS,
 }
 const EVENTS: Record<number, string> = {
-  1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade', ...MARGIN_EVENTS,
+  1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade', ...MARGIN_EVENTS, ...WAITING_EVENTS,
 }
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
@@ -182,7 +187,7 @@ const REFUSAL_NUMBERS: Record<string, number> = {
   ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501, ORDER_NOT_FOUND: 502, NOT_FOUND: 600,
   ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
   VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, HISTORY_UNAVAILABLE: 905, DISK_FULL: 906, INVALID_COMMAND: 998, INTERNAL: 999,
-  ...MARGIN_REFUSALS,
+  ...MARGIN_REFUSALS, ...WAITING_REFUSALS,
 }
 
 /** Every layout once, by name. */
@@ -224,7 +229,7 @@ const ANSWERS: Record<string, string> = {
   SET_ORIGIN: 'application:detail origins:detail2', SET_SERVER_KEY: 'application:detail oldKeyUntil:expiresAt',
   LIST_ASSET: 'asset:detail', LIST_PAIR: 'pair:pair listed:detail', SET_PAIR_TERMS: 'pair:pair listed:detail',
   RAISE_LIMIT: 'limit:detail before:detail2',
-  SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set, ...MARGIN_ANSWERS,
+  SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set, ...MARGIN_ANSWERS, ...WAITING_ANSWERS,
 }
 const short = 'lacking:detail pair:pair asset:detail2 required:hold available:filledQuote limit:lots ofFamily:trades'
 const REFUSED: Record<string, string> = {
@@ -255,11 +260,11 @@ t.test('numbers mean what they meant', async (t) => {
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
     CANCEL_ACCOUNT_ORDERS: 26, CONTINUE_CANCEL: 27, ENTER_ORDER: 28, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
-    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES,
+    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES, ...WAITING_TYPES,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
   t.same(EventType, {
-    RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6, ...MARGIN_EVENT_TYPES,
+    RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6, ...MARGIN_EVENT_TYPES, ...WAITING_EVENT_TYPES,
   })
   t.same(Status, {
     SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,
@@ -271,11 +276,12 @@ t.test('numbers mean what they meant', async (t) => {
   t.same(Flag, {
     SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, MARGIN: 512,
     REDUCE_ONLY: 1024,
-    CROSS: 2048, CLOSE: 4096, RESTING: 16_384,
+    CROSS: 2048, CLOSE: 4096, LEGS: 8192, RESTING: 16_384,
     REPEATED: 32_768, MASTER_FUNDED: 65_536, BY_AGENT: 131_072, BY_OPERATOR: 1_048_576,
   })
   t.same(Option, {
     KEYED: 512, NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, NEW_FUNDING: 262_144, TELL_SELF_TRADE: 524_288,
+    LEGS: 1_048_576,
   })
   t.same(Origin, { CLIENT: 0, LIQUIDATION: 1, TRIGGER: 2, TWAP: 3, COPY: 4 })
   t.equal(ORIGIN_MASK, 0xe00000)
@@ -283,6 +289,7 @@ t.test('numbers mean what they meant', async (t) => {
     t.same([ORIGIN_NAMES[origin], originOf(originFlags(origin) | ~ORIGIN_MASK)], [name, origin])
   }
   t.same([FLAG_ORDER_MASK, OPTION_MASK, CLIENT_ORDER_ID_SHIFT, CLIENT_ORDER_ID_BYTES], [0x11fff, 0xc3e00, 24, 40])
+  t.equal(COMMAND_SLOTS, 3)
   t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)
 })
 
@@ -297,7 +304,7 @@ t.test('names belong to their numbers', async (t) => {
 
 t.test('the kind word takes apart what it put together', async (t) => {
   for (const type of Object.values(CommandType)) {
-    for (const slots of [1, 2, 255]) {
+    for (const slots of [1, 2, 3, 255]) {
       for (const gateway of [0, 1, 64, 65_535]) {
         const kind = kindOf(type, slots, gateway)
         t.same([kind >= 0, typeOfKind(kind), slotsOfKind(kind), gatewayOfKind(kind)], [true, type, slots, gateway])
@@ -312,7 +319,11 @@ t.test('fields follow each other without overlap, 8-byte fields on even words, w
   for (const [name, { fields, at, words, slots }] of layouts) {
     let next = 0
     for (const [field, type] of Object.entries(fields)) {
-      if (at[field] === RECORD_WORDS) next = RECORD_WORDS
+      for (const start of [RECORD_WORDS, 2 * RECORD_WORDS]) {
+        if (at[field] !== start) continue
+        t.ok(next <= start, `${name}: the slot before ends before ${field}`)
+        next = start
+      }
       t.equal(at[field], next, `${name}.${field}`)
       if (type === 'i64' || type === 'f64') t.equal(at[field]! % 2, 0, `${name}.${field} is aligned`)
       next += wordsOf(type)
@@ -336,6 +347,9 @@ t.test('a table that does not fit is refused', async (t) => {
   t.throws(() => defineLayout('x', { a: 'bytes20', b: 'i64' }), /x\.b is not 8-byte aligned/)
   t.throws(() => defineLayout('x', wide(33, 'i32')), /33 words/)
   t.throws(() => defineLayout('x', { a: 'i32' }, wide(33, 'i32')), /33 words/)
+  t.throws(() => defineLayout('x', { a: 'i32' }, { b: 'i32' }, wide(33, 'i32')), /33 words/)
+  t.throws(() => defineLayout('x', { a: 'i32' }, { b: 'i32' }, { c: 'i32', d: 'i64' }), /x\.d is not 8-byte aligned/)
+  t.match(defineLayout('x', { a: 'i32' }, { b: 'i32' }, { c: 'i32', d: 'i32' }), { slots: 3, words: 1, at: { a: 0, b: 32, c: 64, d: 65 } })
   t.throws(() => defineLayout('x', wide(17, 'f64')), /34 words/)
   t.equal(defineLayout('x', wide(32, 'u32')).words, 32)
   t.equal(defineLayout('x', wide(16, 'i64')).words, 32)
@@ -361,17 +375,17 @@ function someValues(layout: Layout, random: ReturnType<typeof createPrng>): Deco
 
 t.test('every record: encode and decode are inverse, neighbours stay untouched', async (t) => {
   const random = createPrng(SEED)
-  const views = viewsOf(new ArrayBuffer(4 * RECORD_BYTES))
+  const views = viewsOf(new ArrayBuffer(5 * RECORD_BYTES))
   for (const layout of layouts.values()) {
     for (let round = 0; round < 200; round++) {
       views.bytes.fill(0xa5)
       const values = someValues(layout, random)
-      const slots = layout.slots === 2 && round % 2 === 0 ? 2 : 1
-      if (layout.slots === 2) {
-        for (const field of Object.keys(values)) if (slots === 1 && layout.at[field]! >= RECORD_WORDS) delete values[field]
+      const slots = layout.slots - (round % layout.slots)
+      if (layout.slots > 1) {
+        for (const field of Object.keys(values)) if (layout.at[field]! >= slots * RECORD_WORDS) delete values[field]
         values['kind'] = kindOf(2, slots, 7)
       }
-      encode(layout, views, RECORD_WORDS, { ...values, ...(layout.slots === 2 ? { kind: kindOf(2, 1, 7) } : {}) })
+      encode(layout, views, RECORD_WORDS, { ...values, ...(layout.slots > 1 ? { kind: kindOf(2, 1, 7) } : {}) })
       const read = decode(layout, views, RECORD_WORDS)
       if (round < 3 || Object.entries(values).some(([field, value]) => read[field] !== value)) t.same(read, values, layout.name)
       const outside = [...views.bytes.subarray(0, RECORD_BYTES), ...views.bytes.subarray((1 + slots) * RECORD_BYTES)]
@@ -382,6 +396,20 @@ t.test('every record: encode and decode are inverse, neighbours stay untouched',
     encode(layout, views, RECORD_WORDS, {})
     t.ok(views.bytes.subarray(RECORD_BYTES, 2 * RECORD_BYTES).every((byte) => byte === 0), `${layout.name}: absent fields are zero`)
   }
+})
+
+t.test('a record that has the third slot has the second', async (t) => {
+  const views = viewsOf(new ArrayBuffer(4 * RECORD_BYTES))
+  views.bytes.fill(0xa5)
+  encode(layouts.get('order')!, views, 0, { kind: kindOf(2, 1, 7), trailBps: 250 })
+  t.equal(views.u32[0], kindOf(2, 3, 7))
+  t.ok(views.i32.subarray(RECORD_WORDS, 2 * RECORD_WORDS).every((word) => word === 0))
+  t.equal(views.i32[80], 250)
+  t.ok(views.bytes.subarray(3 * RECORD_BYTES).every((byte) => byte === 0xa5))
+  t.match(decode(layouts.get('order')!, views, 0), { trailBps: 250, key: '00'.repeat(16) })
+  views.u32[0] = kindOf(2, 2, 7)
+  const short = decode(layouts.get('order')!, views, 0)
+  t.ok('key' in short && !('trailBps' in short), 'of two slots the third is another record')
 })
 
 t.test('records are little endian, as the format says', async (t) => {

@@ -2,11 +2,10 @@
  * Promise: a mass cancel that cannot read what it left tries again, and what throws then ends its request, as everywhere, and no thread.
  */
 import t from 'tap'
-import { COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { EventType, RESULT } from '../../core/layout/event.ts'
 import { encode } from '../../core/layout/table.ts'
 import { APPLYING, DISK, GATEWAY_COUNTERS, MATCHER, MATCHER_COUNTERS } from '../../core/ring/counters.ts'
-import { attachRing, createRing, publish, reserve } from '../../core/ring/spsc.ts'
+import { attachRing, commandSlots, createRing, publish, reserve } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import { closeEngineClient, createEngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Gateway } from '../../gateway/context.ts'
@@ -18,7 +17,8 @@ import type { Refused } from '../../gateway/refused.ts'
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
 t.test('a fault of the second look is INTERNAL', async (t) => {
-  const lane = { commands: createRing(64 * COMMAND_SLOTS).buffer, replies: createRing(1024).buffer, wait: cell(), questions: cell() }
+  const commands = createRing(commandSlots({ commandRing: 64 }))
+  const lane = { commands: commands.buffer, replies: createRing(1024).buffer, wait: cell(), questions: cell() }
   const matcher = new Float64Array(MATCHER_COUNTERS.length)
   matcher[MATCHER.disk_level] = DISK.OPEN
   const faults = new Faults(() => undefined)

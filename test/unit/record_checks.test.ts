@@ -29,7 +29,7 @@ const OPERATOR_ONLY = REFUSALS.OPERATOR_ONLY.number
 const OWN: readonly number[] = [
   CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS,
   CommandType.ENTER_ORDER, CommandType.LIMITS_IN_FORCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
-  CommandType.SETTLEMENT_STEP,
+  CommandType.SETTLEMENT_STEP, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP,
 ]
 const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
@@ -57,8 +57,16 @@ function recordOf(type: number, values: Decoded = {}, lane = 0): Views {
 
 const LONG: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.TRANSFER, CommandType.MOVE_COLLATERAL]
 
-/** A record has its second slot when its flags or options say so. */
+/** Fields of the third slot, which only an order that is placed has. */
+const inThirdSlot = (field: string): boolean => (COMMAND_LAYOUTS[CommandType.PLACE_ORDER]!.at[field] ?? 0) >= 2 * RECORD_WORDS
+
+/** A record has its second or third slot when its flags or options say so. */
 function carried(type: number, values: Decoded): Decoded {
+  if (type === CommandType.PLACE_ORDER) {
+    const options = Number(values['options'] ?? 0) | (Object.keys(values).some(inThirdSlot) ? Option.LEGS : 0)
+    if ((options & Option.LEGS) !== 0) return { ...values, options, trailReserved: values['trailReserved'] ?? 0 }
+  }
+  if (type === CommandType.CREATE_TWAP) return Number(values['labelLength'] ?? 0) === 0 ? values : { ...values, label: '00' }
   const labelled = Number(values['flags'] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
   if (type === CommandType.UPSERT_AGENT) return Number(values['grants'] ?? 0) >>> 24 === 2 ? { ...values, marginRows: '00' } : values
   const carries = LONG.includes(type) && (labelled || (Number(values['options'] ?? 0) & Option.KEYED) !== 0)
@@ -112,7 +120,8 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   maxOpenOrders: [[-1, 1001], [0, 1000]],
   ...Object.fromEntries(['targetSequence', 'fromSequence', 'createdSequence'].map((name) =>
     [name, [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]]])),
-  ...Object.fromEntries(['expiresAt', 'graceMs', 'wall'].map((name) => [name, [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]]])),
+  ...Object.fromEntries(['expiresAt', 'graceMs', 'wall', 'startAt', 'endAt', 'conditionalExpiry'].map((name) =>
+    [name, [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]]])),
   'raise_limit.limit': [[-1, RAISABLE.length], [0, RAISABLE.length - 1]],
   value: [[NaN, -1, 0.5, 2 ** 48, Infinity], [0, 2 ** 48 - 1]],
   'set_pair_terms.pair': [[-1, PAIRS], [0]],
@@ -128,7 +137,8 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
     [0, Flag.SELL | Flag.MARKET, 40 * 2 ** 24],
   ],
   'order.options': [[1, 1 << 14, 1 << 24, -1], [0, Option.KEYED | Option.TELL_SELF_TRADE]],
-  ...Object.fromEntries(['marginAccount', 'bucket', 'leverage', 'position'].map((name) => [`order.${name}`, [[-1], [0, INT]]])),
+  ...Object.fromEntries(['order', 'create_twap'].flatMap((layout) => ['marginAccount', 'bucket', 'leverage', 'position'].map((name) =>
+    [`${layout}.${name}`, [[-1], [0, INT]]]))),
   ...Object.fromEntries(['marginAccount', 'bucket'].map((name) => [name, [[-2, 2 ** 30], [-1, 0, 2 ** 30 - 1]]])),
   namedSequence: [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]],
   move: [[-1, 6], [0, 5]],
@@ -143,10 +153,26 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   'set_perp.value': [[-1], [0, INT]],
   'set_perp.price': [[-1], [0, INT]],
   'set_perp.number': [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]],
+  ...Object.fromEntries(['profit', 'stop', 'trail'].flatMap((leg) => [
+    ...['Trigger', 'Limit', 'Lots', 'Activation'].map((name) => [`${leg}${name}`, [[-1, -INT], [0, 1, INT]]]),
+    [`${leg}Flags`, [[1, 1 << 6, 1 << 7, 1 << 8, -1], [0, 2, 0x3e]]], [`${leg}SlippageBps`, [[-1, 1001], [0, 1000]]],
+    [`${leg}Reserved`, [[1, -1], [0]]], [`${leg}ExpiresAt`, [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]]],
+  ])),
+  trailBps: [[-1, 2001], [0, 10, 2000]],
+  ...Object.fromEntries(['attach_conditionals.position', 'leg', 'twap'].map((name) => [name, [[-2, 2 ** 30], [0, 2 ** 30 - 1]]])),
+  openedSequence: [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]],
+  'create_twap.pair': [[-1, PAIRS], [0, PAIRS - 1]],
+  'create_twap.flags': [
+    [Flag.MARKET, Flag.POST_ONLY, Flag.EXPIRES, Flag.CLOSE, Flag.RESTING, 1 << 21, 1 << 24],
+    [0, Flag.SELL | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.MASTER_FUNDED | Flag.SLIPPAGE],
+  ],
+  ...Object.fromEntries(['price', 'lots', 'trigger', 'durationMs'].map((name) => [`create_twap.${name}`, [[-1, -INT], [0, INT]]])),
+  'create_twap.options': [[1 << 3, -1], [0, 7]],
+  labelLength: [[-1, 41], [0, 40]],
 }
 /** Fields of which the engine knows every value. */
 const FREE = ['kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional', 'faucet',
-  'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh',
+  'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh', 'seed',
 ]
 
 t.test('what each field may be', async (t) => {
@@ -166,12 +192,16 @@ t.test('what each field may be', async (t) => {
         t.equal(recordRefusal(checks, record, 0, 0), INVALID, `${name} = ${value}`)
         t.equal(recordFault(checks, record, 0, 0), `${commandName(type)} on lane 0, field ${field}`)
       }
-      for (const value of numbers[1]) t.equal(recordRefusal(checks, recordOf(type, { [field]: value }), 0, 0), 0, `${name} = ${value}`)
+      const right = layout.name === 'order' && inThirdSlot(field) && type !== CommandType.PLACE_ORDER ? INVALID : 0
+      for (const value of numbers[1]) t.equal(recordRefusal(checks, recordOf(type, { [field]: value }), 0, 0), right, `${name} = ${value}`)
     }
   }
   const replaces = { options: Option.NEW_PRICE }
   t.equal(recordRefusal(checks, recordOf(CommandType.PLACE_ORDER, replaces), 0, 1), INVALID, 'options of a replacement')
   t.equal(recordRefusal(checks, recordOf(CommandType.REPLACE_ORDER, { options: Option.NEW_PRICE }), 0, 1), 0)
+  const legs = [CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.CANCEL_ORDER]
+    .map((type) => recordRefusal(checks, recordOf(type, { options: Option.LEGS }), 0, 1))
+  t.same(legs, [0, INVALID, INVALID], 'legs of an order that is placed')
   for (const type of [CommandType.CANCEL_ORDER, CommandType.REPLACE_ORDER, CommandType.PLACE_ORDER]) {
     const named = (targetLength: number): number => recordRefusal(checks, recordOf(type, { targetLength, target: '61' }), 0, 1)
     const may = type === CommandType.PLACE_ORDER ? INVALID : 0
@@ -188,14 +218,27 @@ t.test('a command has the slots of what it carries, no more and no less', async 
     [CommandType.CANCEL_ORDER, { options: Option.KEYED }, 1], [CommandType.CANCEL_ORDER, { flags: label.flags }, 1],
     [CommandType.TRANSFER, {}, 1], [CommandType.TRANSFER, { options: Option.KEYED }, 2], [CommandType.MINT, {}, 1],
     [CommandType.UPSERT_AGENT, { grants: 0x0100_0001 }, 1], [CommandType.UPSERT_AGENT, { grants: 0x0200_0001 }, 2],
+    [CommandType.PLACE_ORDER, { options: Option.LEGS, trailBps: 10 }, 3],
+    [CommandType.PLACE_ORDER, { ...label, options: Option.KEYED | Option.LEGS }, 3],
+    [CommandType.ATTACH_CONDITIONALS, { profitTrigger: 7 }, 1], [CommandType.CANCEL_CONDITIONAL, { leg: 1 }, 1],
+    [CommandType.CREATE_TWAP, {}, 1], [CommandType.CREATE_TWAP, { labelLength: 3, label: '616263' }, 2], [CommandType.CANCEL_TWAP, {}, 1],
   ]
   for (const [type, values, slots] of cases) {
     const record = recordOf(type, values)
-    for (const given of [0, 1, 2, 3]) {
+    for (const given of [0, 1, 2, 4, 3]) {
       record.u32[0] = kindOf(type, given, 0)
       t.equal(recordRefusal(checks, record, 0, 0), given === slots ? 0 : INVALID, `${commandName(type)} of ${given} slots`)
     }
     t.equal(recordFault(checks, record, 0, 0), `${commandName(type)} on lane 0, of 3 slots`)
+  }
+})
+
+t.test('what stands behind a record is not held against it', async (t) => {
+  const checks = recordChecks(matcherIn(t).sequencer.state)
+  for (const [options, words] of [[0, RECORD_WORDS], [Option.KEYED, 2 * RECORD_WORDS]] as const) {
+    const record = recordOf(CommandType.PLACE_ORDER, { options })
+    record.i32.fill(-1, words)
+    t.equal(recordRefusal(checks, record, 0, 1), 0, `an order of ${words} words`)
   }
 })
 

@@ -8,13 +8,16 @@ import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CLOCK } from '../../core/state/columns.ts'
 import type { Batch } from '../../core/journal/frame.ts'
 import { lastSequence, readBatches, START } from '../../core/journal/reader.ts'
+import { askerOf } from '../../core/layout/answers.ts'
 import { CommandType, Flag, gatewayOfKind, MINT_COMMAND, Option, slotsOfKind } from '../../core/layout/command.ts'
-import { RECORD_BYTES } from '../../core/layout/table.ts'
+import { CHILD_ORDER, CONDITIONAL_ORDER, EventType, TWAP_OPENED, TWAP_ORDER } from '../../core/layout/event.ts'
+import { encode, RECORD_BYTES, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { read, writtenTo } from '../../core/ring/broadcast.ts'
 import { APPLYING, MATCHER } from '../../core/ring/counters.ts'
 import { waiting } from '../../core/ring/spsc.ts'
 import { WAIT } from '../../core/ring/wait.ts'
 import { turn } from '../../core/sequencer/loop.ts'
+import { nextRecord } from '../../core/state/outbox.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import {
   answersOf, eventsOf, openAccount, postCommand, START_TIME, startMatcher, type Matcher, type MatcherOptions, type Signed,
@@ -49,11 +52,12 @@ const NOBODY = { session: -1 }
 /** A command that is refused and changes nothing; `number` goes along. */
 const mint = (matcher: Matcher, lane: number, number: number): void =>
   postCommand(matcher, lane, CommandType.MINT, { ...NOBODY, asset: -1, correlation: number })
-/** Posts a command of one slot, or one of two: a keyed order, which is refused. */
-const sized = (matcher: Matcher, lane: number, number: number, slots: number): void =>
-  slots === 1
-    ? mint(matcher, lane, number)
-    : postCommand(matcher, lane, CommandType.PLACE_ORDER, { ...NOBODY, flags: Option.KEYED, key: '11', correlation: number })
+/** Posts a command of one slot, or an order of two, with a key, or of three, with legs; orders are refused. */
+const sized = (matcher: Matcher, lane: number, number: number, slots: number): void => {
+  if (slots === 1) return mint(matcher, lane, number)
+  const carried: Decoded = slots === 2 ? { flags: Option.KEYED, key: '11' } : { options: Option.LEGS, trailBps: 10 }
+  postCommand(matcher, lane, CommandType.PLACE_ORDER, { ...NOBODY, ...carried, correlation: number })
+}
 const sell = (matcher: Matcher, lane: number, who: Signed, correlation: number, price: number): void =>
   postCommand(matcher, lane, CommandType.PLACE_ORDER, { ...who, correlation, pair: 0, flags: Flag.SELL, price, lots: 100 })
 const buy = (matcher: Matcher, lane: number, who: Signed, correlation: number, price: number): void =>
@@ -211,6 +215,32 @@ t.test('a command of two slots is never split, and stays whole where the ring wr
   t.same(eventsOf(matcher).map((each) => each['sequence']), sizes.map((_, index) => index + 2), 'one sequence each, whatever its size')
 })
 
+t.test('nor is one of three slots, and it has room beside timers', async (t) => {
+  const matcher = matcherOf({ maxSlots: 6, commandRing: 8 })
+  const sizes = [3, 1, 3, 2, 3, 3, 1, 1, 3, 2, 2, 3, 3, 1, 3]
+  const ann = openAccount(matcher, 2, 'ann')
+  // Many orders end at one moment, which is over.
+  const expires = { flags: Flag.EXPIRES, expiresAt: START_TIME + 1000, pair: 0, lots: 100 }
+  for (let order = 0; order < 60; order++) {
+    postCommand(matcher, 2, CommandType.PLACE_ORDER, { ...ann, ...expires, price: 1000 + order })
+    matcher.turn()
+    answersOf(matcher, 2)
+  }
+  matcher.clock = START_TIME + 2000
+  const before = journalOf(matcher).length
+  let next = 0
+  for (let turns = 0; turns < 12; turns++) {
+    while (next < sizes.length && waiting(matcher.gateways[1]!.commands) + sizes[next]! <= 8) sized(matcher, 1, next, sizes[next++]!)
+    matcher.turn(true)
+  }
+  const batches = journalOf(matcher).slice(before).map(mintsOf)
+  t.ok(batches.every((batch) => batch.some(({ lane }) => lane === 0)), 'timers were behind all the time')
+  t.ok(batches.every((batch) => batch.reduce((sum, { slots }) => sum + slots, 0) <= 6))
+  const taken = batches.flat().filter(({ lane }) => lane === 1)
+  t.same(taken.map(({ slots, number }) => [slots, number]), sizes.slice(0, taken.length).map((slots, number) => [slots, number]))
+  t.ok(taken.length >= 12, `${taken.length} were taken meanwhile`)
+})
+
 t.test('the gate is odd while a batch is applied and even at rest', async (t) => {
   const during: number[] = []
   const committing: number[] = []
@@ -230,6 +260,48 @@ t.test('the gate is odd while a batch is applied and even at rest', async (t) =>
   }
   t.same(during, [1, 1, 1, 1, 1, 1], 'odd while answers are made')
   t.same(committing, [0, 0, 0], 'even while the batch becomes durable')
+})
+
+t.test('a mass cancel is answered with what it cancelled itself, and with no event that is about something else', async (t) => {
+  const told: [layout: Layout, values: Decoded][] = [
+    [CONDITIONAL_ORDER, { kind: EventType.CONDITIONAL, account: 5, what: 0x060402, trailBps: 250 }],
+    [CONDITIONAL_ORDER, { kind: EventType.CONDITIONAL, what: 0x090401 }],
+    [CONDITIONAL_ORDER, { kind: EventType.CONDITIONAL, what: 0x060404 }],
+    [TWAP_ORDER, { kind: EventType.TWAP, account: 5, what: 0x0705, reached: 3 }],
+    [TWAP_ORDER, { kind: EventType.TWAP, what: 0x0b02 }],
+    [TWAP_OPENED, { kind: EventType.TWAP_OPENED }],
+    [CHILD_ORDER, { kind: EventType.CHILD_ORDER }],
+  ]
+  let tells = false
+  // As if the command that is applied first had these events.
+  const matcher = matcherOf({
+    commit: (real) => (...batch) => {
+      const { outbox } = matcher.sequencer.state
+      for (const [layout, values] of tells ? told : []) encode(layout, outbox, nextRecord(outbox), values)
+      return real(...batch)
+    },
+  })
+  const ann = openAccount(matcher, 1, 'ann')
+  sell(matcher, 1, ann, 1, 3000)
+  matcher.turn()
+  answersOf(matcher, 1)
+  eventsOf(matcher)
+  tells = true
+  postCommand(matcher, 1, CommandType.CANCEL_ALL, { ...ann, correlation: 0x12_3456, pair: -1, limit: 10 })
+  matcher.turn()
+  const answers = answersOf(matcher, 1)
+  t.match(answers, [
+    { event: 'CONDITIONAL', kind: 0x1234_560f, account: 5, what: 0x060402, trailBps: 250 },
+    { event: 'TWAP', kind: 0x1234_5610, account: 5, what: 0x0705, reached: 3 },
+    { event: 'ORDER_ENDED', correlation: 0x12_3456 }, { event: 'RESULT', correlation: 0x12_3456, detail: 1 },
+  ])
+  t.equal(answers.length, 4)
+  t.same(answers.slice(0, 2).map(({ kind }) => askerOf(Number(kind))), [0x12_3456, 0x12_3456])
+  const kinds = eventsOf(matcher).map(({ kind }) => kind)
+  t.same(kinds.slice(0, told.length), told.map(([, { kind }]) => kind), 'events are as the engine made them')
+  mint(matcher, 1, 9)
+  matcher.turn()
+  t.match(answersOf(matcher, 1), [{ event: 'RESULT', correlation: 9 }], 'of no other command')
 })
 
 t.test('only a lane that sleeps and was answered is woken', async (t) => {

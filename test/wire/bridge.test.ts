@@ -2,12 +2,14 @@
  * The bridge between requests and rings: credits, shares, deadlines, late replies, sleeping, waking. Both ring ends are in this thread.
  * Alone: it tells a thread that was woken from one that looked by itself.
  */
-import { COMMAND_SLOTS } from '../../core/layout/command.ts'
 import t from 'tap'
-import { EventType, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
-import { encode } from '../../core/layout/table.ts'
+import { askedKindOf } from '../../core/layout/answers.ts'
+import { CONDITIONAL_ORDER, eventName, EventType, eventTypeOf, ORDER_ENDED, RESULT, TWAP_ORDER } from '../../core/layout/event.ts'
+import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
-import { attachRing, available, consume, createRing, publish, reserve, waiting } from '../../core/ring/spsc.ts'
+import {
+  attachRing, available, commandSlots, consume, createRing, publish, reserve, SLOTS_RECKONED, waiting,
+} from '../../core/ring/spsc.ts'
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import {
   allowance, closeEngineClient, createEngineClient, CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient, type
@@ -26,7 +28,7 @@ interface SetUp {
 }
 
 function setUp(commands = 64, replies = 4096, polls = 32): SetUp {
-  const ring = createRing(commands * COMMAND_SLOTS)
+  const ring = createRing(commandSlots({ commandRing: commands }))
   const lane = { commands: ring.buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
@@ -42,14 +44,15 @@ function setUp(commands = 64, replies = 4096, polls = 32): SetUp {
 function matcherSide(commandBuffer: SharedArrayBuffer, replyBuffer: SharedArrayBuffer, wait: SharedArrayBuffer) {
   const commands = attachRing(commandBuffer)
   const replies = attachRing(replyBuffer)
-  const reply = (kind: number, correlation: number): void => {
+  const tell = (layout: Layout, values: Decoded): void => {
     const at = reserve(replies, 0)
     if (at < 0) throw new Error('the reply ring is full')
-    encode(kind === EventType.RESULT ? RESULT : ORDER_ENDED, replies.slots, at, { kind, correlation })
+    encode(layout, replies.slots, at, values)
     publish(replies, 1)
     wake(new Int32Array(wait))
   }
-  return { commands, replies, reply }
+  const reply = (kind: number, correlation: number): void => tell(kind === EventType.RESULT ? RESULT : ORDER_ENDED, { kind, correlation })
+  return { commands, replies, reply, tell }
 }
 
 const silent: PendingRequest = { onResult: () => undefined, onDeadline: () => undefined }
@@ -64,7 +67,7 @@ function post(
 ): number {
   slotAt(engine)
   const row = register(engine, pending, account, credits, way, deadlineMs)
-  send(engine, COMMAND_SLOTS)
+  send(engine, SLOTS_RECKONED)
   return row
 }
 
@@ -81,7 +84,7 @@ t.test('a full command ring is an answer', async (t) => {
   t.equal(noRoom(engine, 0, 29, WAY_IN), 'OVERLOADED', 'a batch fits whole or not at all')
   for (let account = 0; account < ACCOUNTS; account++) fill(engine, account, WAY_OUT)
   t.equal(noRoom(engine, 0, 1, WAY_OUT), 'OVERLOADED')
-  t.equal(waiting(engine.commands), 63 * COMMAND_SLOTS)
+  t.equal(waiting(engine.commands), 63 * SLOTS_RECKONED)
   closeEngineClient(engine)
 })
 
@@ -130,6 +133,28 @@ t.test('replies in flight never exceed the reply ring', async (t) => {
   t.equal(engine.credits, 4096)
   t.ok(engine.shares.every((share) => share === 0), 'every share is given back')
   t.equal(new Set([...masses, ...rows]).size, masses.length + rows.length, 'every command has a number of its own')
+  closeEngineClient(engine)
+})
+
+t.test('what a mass cancel ended goes to who asked for it, and to nobody else', async (t) => {
+  const { engine, matcher } = setUp()
+  const seen: string[] = []
+  const asks = (name: string): PendingRequest => ({
+    ...silent,
+    onRecord: ({ u32, i32 }, base) => {
+      seen.push(`${name} ${eventName(eventTypeOf(u32[base]!))} ${i32[base + ORDER_ENDED.at.correlation]}`)
+    },
+    onResult: () => seen.push(`${name} RESULT`),
+  })
+  const [ann, bob] = ['ann', 'bob'].map((name) => post(engine, asks(name), 4)) as [number, number]
+  t.not(ann, bob)
+  // The words that ORDER_ENDED has its correlation in say something else in these.
+  matcher.tell(CONDITIONAL_ORDER, { kind: askedKindOf(EventType.CONDITIONAL, bob), trailBps: ann })
+  matcher.tell(TWAP_ORDER, { kind: askedKindOf(EventType.TWAP, ann), reached: bob })
+  matcher.reply(EventType.ORDER_ENDED, bob)
+  for (const row of [ann, bob]) matcher.reply(EventType.RESULT, row)
+  t.ok(await until(() => engine.inFlight === 0))
+  t.same(seen, [`bob CONDITIONAL ${ann}`, `ann TWAP ${bob}`, `bob ORDER_ENDED ${bob}`, 'ann RESULT', 'bob RESULT'])
   closeEngineClient(engine)
 })
 
