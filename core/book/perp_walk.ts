@@ -44,8 +44,11 @@ export function walkPerp(state: State, pair: number, flags: number, limit: numbe
     let row = headOf(state, pair, tick)
     for (;;) {
       if (looks-- <= 0) return PATH_TOO_LONG
-      if ((flags & Flag.FOK) !== 0 && (get(state, row, ORDER.FLAGS) & Flag.REDUCE_ONLY) === 0) {
-        looks -= get(state, positionOf(state, row), POSITION.REDUCE_ORDERS)
+      if ((flags & Flag.FOK) !== 0) {
+        const position = positionOf(state, row)
+        // What may end with the fill counts as met.
+        looks -= get(state, position, POSITION.CONDITIONALS)
+        if ((get(state, row, ORDER.FLAGS) & Flag.REDUCE_ONLY) === 0) looks -= get(state, position, POSITION.REDUCE_ORDERS)
       }
       if (!isExpired(state, row)) {
         if (get(state, row, ORDER.ACCOUNT) === account) {

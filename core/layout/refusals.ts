@@ -296,12 +296,8 @@ export const REFUSALS = {
   INVALID_SCHEDULE: refusal(
     444, 'INVALID_SCHEDULE', 'VALIDATION_ERROR', 'The window of the TWAP order is over, empty or longer than 7 days', 'InvalidOrder',
   ),
-  TRIGGERS_BEHIND: refusal(
-    445, 'TRIGGERS_BEHIND', 'UNAVAILABLE', 'Conditional orders of earlier prices still have to fire; send the price again',
-    'ExchangeNotAvailable',
-  ),
   BEYOND_LIMIT_PRICE: refusal(
-    446, 'BEYOND_LIMIT_PRICE', 'VALIDATION_ERROR', 'The market is beyond the limit price of the TWAP order, or there is none',
+    445, 'BEYOND_LIMIT_PRICE', 'VALIDATION_ERROR', 'The market is beyond the limit price of the TWAP order, or there is none',
     'InvalidOrder',
   ),
   // 5xx matching
@@ -351,6 +347,13 @@ export const REFUSALS = {
     'ExchangeNotAvailable',
   ),
   DISK_FULL: refusal(906, 'DISK_FULL', 'UNAVAILABLE', 'Nothing can be recorded until there is room; reads go on', 'ExchangeNotAvailable'),
+  TRIGGERS_BEHIND: refusal(
+    907,
+    'TRIGGERS_BEHIND',
+    'UNAVAILABLE',
+    'Conditional orders of earlier prices still have to fire; send the price again',
+    'ExchangeNotAvailable',
+  ),
   HISTORY_UNAVAILABLE: refusal(
     905,
     'HISTORY_UNAVAILABLE',

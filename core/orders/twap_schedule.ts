@@ -66,6 +66,12 @@ export function lotsOfSlice(state: State, row: number, k: number, left: number, 
   return lots >= left || left - lots < least ? left : lots
 }
 
+/** The price of now of its pair: the last trade, of a perpetual the mark; ticks, 0: none. */
+export function lastPrice(state: State, row: number): number {
+  const pair = get(state, row, TWAP.PAIR)
+  return isPerpetual(state, pair) ? get(state, perpRow(state, pair), PERP.MARK) : get(state, pairRow(state, pair), PAIR.LAST_PRICE)
+}
+
 /** The least lots of a slice at the price of now: of an order of the pair, by lots and by value. */
 export function leastLots(state: State, row: number): number {
   const pair = get(state, row, TWAP.PAIR)
@@ -74,8 +80,7 @@ export function leastLots(state: State, row: number): number {
   if ((flags & Flag.REDUCE_ONLY) !== 0) return 1
   const best = bestOpposite(state, pair, flags & Flag.SELL)
   const known = best !== 0 && best !== NO_ASK
-  const last = isPerpetual(state, pair) ? get(state, perpRow(state, pair), PERP.MARK) : get(state, pairRow(state, pair), PAIR.LAST_PRICE)
-  const price = known ? best : last
+  const price = known ? best : lastPrice(state, row)
   const least = get(state, terms, TERMS.MIN_LOTS)
   if (price === 0) return least
   return Math.max(least, Math.ceil(getF64(state, terms, TERMS.MIN_NOTIONAL) / (price * getF64(state, terms, TERMS.TICK_LOT_ATOMS_F64))))

@@ -29,7 +29,7 @@ import type { State } from '../state/state.ts'
 import { marketLimit } from './admission.ts'
 import { mostLots } from './most_lots.ts'
 import { checkOpen, enterOrder } from './place.ts'
-import { leastLots, lotsOfSlice, sliceAt, slicesDue } from './twap_schedule.ts'
+import { lastPrice, leastLots, lotsOfSlice, sliceAt, slicesDue } from './twap_schedule.ts'
 
 const T = TWAP_STEP_COMMAND.at
 const C = ORDER_COMMAND.at
@@ -117,17 +117,20 @@ function isBeyond(state: State, row: number): boolean {
   return sell !== 0 ? best < limit : best > limit
 }
 
-/** Where a passive slice rests: at the touch of its own side, not beyond its limit; one tick from the other side where its own is empty. */
+/**
+ * Where a passive slice rests: at the touch of its own side, not beyond its limit; one tick from the other side where its own is empty, and
+ * at the price of now where both are. 0: there is none.
+ */
 function restingPrice(state: State, row: number): number {
   const pair = get(state, row, TWAP.PAIR)
   const sell = get(state, row, TWAP.FLAGS) & Flag.SELL
   const limit = get(state, row, TWAP.PRICE)
   const [own, other] = [bestOpposite(state, pair, sell === 0 ? Flag.SELL : 0), bestOpposite(state, pair, sell)]
   if (sell === 0) {
-    const bid = own !== 0 ? own : other !== NO_ASK ? other - 1 : limit
+    const bid = own !== 0 ? own : other !== NO_ASK ? other - 1 : lastPrice(state, row)
     return limit !== 0 && bid > limit ? limit : bid
   }
-  const ask = own !== NO_ASK ? own : other !== 0 && other + 1 < state.priceTicks ? other + 1 : limit
+  const ask = own !== NO_ASK ? own : other !== 0 && other + 1 < state.priceTicks ? other + 1 : lastPrice(state, row)
   return limit !== 0 && ask < limit ? limit : ask
 }
 

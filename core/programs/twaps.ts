@@ -64,10 +64,13 @@ export function tellTwap(state: State, row: number, reason: number, childSlot: n
   emitTwap(state, row, reason, childSlot, code)
 }
 
+/** Of no command: whoever cancels a TWAP order is not answered for the slice that ends with it. */
+const NOBODYS = -1
+
 /** The slice that rests, if one does, is ended; what it filled is counted. */
 export function endSlice(state: State, row: number, status: number, reason: number): void {
   const child = get(state, row, TWAP.CHILD)
-  if (child !== 0) endOrder(state, orderRow(state, child - 1), status, reason, 0, false)
+  if (child !== 0) endOrder(state, orderRow(state, child - 1), status, reason, NOBODYS, false)
 }
 
 /** It ends in this state, which is told, and its row is free. Its slice at rest ends with it. */

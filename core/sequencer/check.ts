@@ -231,7 +231,7 @@ export function recordRefusal(checks: RecordChecks, record: Views, base: number,
   return whole && faultyRule(checks.rules[type]!, record, base) < 0 ? 0 : REFUSALS.INVALID_COMMAND.number
 }
 
-/** Place of the first rule that the record breaks, or -1. Rules stand in the order of their words: behind its last slot none is about it. */
+/** Place of the first rule that the record breaks, or -1. Rules stand in the order of words: none behind its last slot is about it. */
 function faultyRule(rules: Int32Array, { i32, u32, f64 }: Views, base: number): number {
   const words = slotsOfKind(u32[base]!) * RECORD_WORDS
   for (let rule = 0; rule < rules.length && rules[rule + 1]! < words; rule += RULE_WORDS) {

@@ -13,7 +13,7 @@ import {
   COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, SESSION_COMMAND, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
 import { CONDITIONAL_ORDER, conditionalReasonOf, ConditionalReason, conditionOf, ConditionType } from '../layout/conditional.ts'
-import { EventType, RESULT } from '../layout/event.ts'
+import { EventType, ORDER_ENDED, RESULT } from '../layout/event.ts'
 import { LIQUIDATION } from '../layout/margin_events.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../layout/table.ts'
 import { TWAP_ORDER, twapReasonOf, TwapReason } from '../layout/twap.ts'
@@ -230,8 +230,10 @@ function deliver(sequencer: Sequencer): void {
     if (type === EventType.RESULT && outbox.i32[at + RESULT.at.code] !== 0) sequencer.meter.refused()
     if (type === EventType.LIQUIDATION) sequencer.meter.liquidated(outbox.i32[at + LIQUIDATION.at.status]!)
     if (asks && type === EventType.RESULT) answer(lane, outbox.i32, at)
-    else if (cancels && type === EventType.ORDER_ENDED) answer(lane, outbox.i32, at)
-    else if (cancels && isCancelled(type, outbox.i32, at)) answerAs(lane, outbox.i32, at, askedKindOf(type, sequencer.correlation))
+    else if (cancels && type === EventType.ORDER_ENDED) {
+      // An order that ended along with something else, as the slice of a TWAP order, has no correlation, and nobody reckons with it.
+      if (outbox.u32[at + ORDER_ENDED.at.correlation] === sequencer.correlation) answer(lane, outbox.i32, at)
+    } else if (cancels && isCancelled(type, outbox.i32, at)) answerAs(lane, outbox.i32, at, askedKindOf(type, sequencer.correlation))
   }
   sequencer.delivered = outbox.count
 }

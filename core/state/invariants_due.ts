@@ -1,20 +1,21 @@
 /**
  *   D    due queue: a heap by (moment, sequence, place) that has each place of rows in use once, and no key is after an order of its
- *        place; the key of an account's place is its deadline; mass cancels under way are in their list once, first those that go on
+ *        place; the keys of others are deadlines of accounts, expiries of conditional orders and times of TWAP orders; mass cancels under
+ *        way are in their list once, first those that go on
  *        by themselves, then the others in the order of their last part
  *
  * See invariants.ts.
  */
 import { broken } from '../lib/assert.ts'
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, DUE_ROWS, duePlaces, ORDER, ORDER_WORDS, SCALAR, SWEEP, SWEEP_WORDS, SweptBy } from './columns.ts'
+import { CONDITIONAL, CONDITIONAL_WORDS, TWAP, TWAP_WORDS } from './conditional_rows.ts'
 import { dueCount } from './due.ts'
 import type { State } from './state.ts'
 
 export function checkDue(state: State, live: readonly number[]): void {
   const { dueAt, dueHeap, dueKeys, ordersF64, scalars } = state
   const places = duePlaces(scalars[SCALAR.ORDERS_USED]!)
-  const deadlines = checkDeadlines(state)
-  const count = places + deadlines
+  const count = places + checkMoments(state)
   if (dueCount(state) !== count) broken('D', `the due queue has ${dueCount(state)} places of ${count}`)
   const keyOf = (place: number): number[] => [dueKeys[2 * place]!, dueKeys[2 * place + 1]!, place]
   for (let at = 1; at <= count; at++) {
@@ -32,17 +33,33 @@ export function checkDue(state: State, live: readonly number[]): void {
   }
 }
 
-/** Each account with a deadline has its place, with that as its key; those that had one once have it too. How many places. */
-function checkDeadlines({ accountsF64, dueAt, dueKeys, dueOrderPlaces, scalars }: State): number {
+/**
+ * Each account with a deadline, conditional order with an expiry and TWAP order that is looked at again has its place, with that as its
+ * key; those that had one once have it too. How many places.
+ */
+function checkMoments(state: State): number {
+  const { accountsF64, conditionalsF64, dueOrderPlaces, scalars, twapsF64 } = state
+  const { accounts, conditionalOrders, twapOrders } = state.genesis.limits
+  const deadlineOf = (account: number): number => accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.DEADLINE) >>> 1]!
+  const expiryOf = (conditional: number): number => conditionalsF64[(conditional * CONDITIONAL_WORDS + CONDITIONAL.EXPIRES_AT) >>> 1]!
+  const nextOf = (twap: number): number => twapsF64[(twap * TWAP_WORDS + TWAP.NEXT_AT) >>> 1]!
+  return checkPlaces(state, dueOrderPlaces, accounts, scalars[SCALAR.ACCOUNTS]!, deadlineOf, 'account') +
+    checkPlaces(state, dueOrderPlaces + accounts, conditionalOrders, scalars[SCALAR.CONDITIONALS_USED]!, expiryOf, 'conditional order') +
+    checkPlaces(state, dueOrderPlaces + accounts + conditionalOrders, twapOrders, scalars[SCALAR.TWAPS_USED]!, nextOf, 'TWAP order')
+}
+
+/** Places of one kind, from `first` on; `momentOf`: of a row that is used, 0: none. */
+function checkPlaces(
+  { dueAt, dueKeys }: State, first: number, rows: number, used: number, momentOf: (row: number) => number, what: string,
+): number {
   let places = 0
-  for (let account = 0; account < dueAt.length - dueOrderPlaces; account++) {
-    const place = dueOrderPlaces + account
-    const isUsed = account < scalars[SCALAR.ACCOUNTS]!
-    const deadline = isUsed ? accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.DEADLINE) >>> 1]! : 0
+  for (let row = 0; row < rows; row++) {
+    const place = first + row
+    const moment = row < used ? momentOf(row) : 0
     if (dueAt[place] !== 0) places++
-    else if (deadline !== 0) broken('D', `account ${account} has a deadline and no place in the due queue`)
-    if (dueAt[place] !== 0 && dueKeys[2 * place] !== (deadline === 0 ? Infinity : deadline)) {
-      broken('D', `the deadline of account ${account} is not the key of its place in the due queue`)
+    else if (moment !== 0) broken('D', `${what} ${row} has a moment and no place in the due queue`)
+    if (dueAt[place] !== 0 && dueKeys[2 * place] !== (moment === 0 ? Infinity : moment)) {
+      broken('D', `the moment of ${what} ${row} is not the key of its place in the due queue`)
     }
   }
   return places

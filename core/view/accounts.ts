@@ -9,7 +9,8 @@ import {
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { consistently, whileOwned } from './consistent.ts'
-import { copyOrderMargin, type OrderMarginView } from './order_margin.ts'
+import { copyOrderMargin, type NamedRow, type OrderMarginView } from './order_margin.ts'
+import { parentOf } from './twaps.ts'
 
 /** Words of a session's public key. */
 const KEY_WORDS = 8
@@ -160,6 +161,8 @@ export interface OrderView {
   clientOrderId: string
   /** Of an order of a perpetual; absent of others. */
   margin?: OrderMarginView
+  /** Of a slice: the TWAP order; absent of others. */
+  parent?: NamedRow
 }
 
 function clientOrderIdOf(state: State, slot: number, length: number): string {
@@ -189,6 +192,8 @@ export function copyOrder(state: State, slot: number): OrderView {
     clientOrderId,
   }
   if ((flags & Flag.MARGIN) !== 0) order.margin = copyOrderMargin(state, slot)
+  const parent = parentOf(state, slot, flags)
+  if (parent !== undefined) order.parent = parent
   return order
 }
 

@@ -44,19 +44,32 @@ export function paddedText(bytes: Uint8Array): string {
 /** Of the margin order that rests in `slot`: consistent only inside {@link consistently}. */
 export function copyOrderMargin(state: State, slot: number): OrderMarginView {
   const extra = orderMarginRow(state, slot)
-  const number = get(state, positionRow(state, get(state, extra, ORDER_MARGIN.POSITION) - 1), POSITION.BUCKET)
+  return {
+    ...copyPlace(state, get(state, extra, ORDER_MARGIN.POSITION) - 1),
+    leverage: get(state, extra, ORDER_MARGIN.LEVERAGE),
+  }
+}
+
+/** Where a position stands, and all that hangs on it. */
+export type PlaceView = Omit<OrderMarginView, 'leverage'>
+
+/** Of the position in row `position`. */
+export const copyPlace = (state: State, position: number): PlaceView =>
+  copyBucketPlace(state, get(state, positionRow(state, position), POSITION.BUCKET))
+
+/** Of what trades in the risk bucket in row `number`. */
+export function copyBucketPlace(state: State, number: number): PlaceView {
   const bucket = bucketRow(state, number)
   return {
     marginAccount: copyMarginAccountName(state, get(state, bucket, RISK_BUCKET.MARGIN_ACCOUNT)),
     bucket: { sequence: getF64(state, bucket, RISK_BUCKET.CREATED_SEQUENCE), row: number },
     mode: get(state, bucket, RISK_BUCKET.MODE),
     strategyKey: paddedText(bytesOf(state, bucket, RISK_BUCKET.STRATEGY_KEY, STRATEGY_KEY_BYTES)),
-    leverage: get(state, extra, ORDER_MARGIN.LEVERAGE),
   }
 }
 
 /** The name of the margin account in row `number`. */
-function copyMarginAccountName(state: State, number: number): NamedRow {
+export function copyMarginAccountName(state: State, number: number): NamedRow {
   const row = marginAccountRow(state, number)
   if (get(state, row, MARGIN_ACCOUNT.KIND) !== MarginAccountKind.PARENT) {
     return { sequence: getF64(state, row, MARGIN_ACCOUNT.CREATED_SEQUENCE), row: number }
@@ -107,17 +120,20 @@ export interface KeyedBucket {
  * Whether the margin account has a bucket with this key; one that is closed is reused. A reader may miss one that is just being made,
  * and opening it again does no harm.
  */
-export function hasBucket(state: State, account: number, { marginAccount, pair, keyLow, keyHigh }: KeyedBucket): boolean {
+export const hasBucket = (state: State, account: number, keyed: KeyedBucket): boolean => findBucket(state, account, keyed) >= 0
+
+/** Row of that bucket, or -1. */
+export function findBucket(state: State, account: number, { marginAccount, pair, keyLow, keyHigh }: KeyedBucket): number {
   const margin = marginAccount >= 0 ? marginAccount : get(state, accountRow(state, account), ACCOUNT.PARENT_MARGIN) - 1
-  if (margin < 0) return false
+  if (margin < 0) return -1
   const { riskBuckets, bucketsPerMarginAccount } = state.genesis.limits
   const mode = pair < 0 ? MarginMode.CROSS : MarginMode.ISOLATED
   let number = get(state, marginAccountRow(state, margin), MARGIN_ACCOUNT.FIRST_BUCKET) - 1
   for (let step = 0; step < bucketsPerMarginAccount && number >= 0 && number < riskBuckets; step++) {
     const row = bucketRow(state, number)
     if (get(state, row, RISK_BUCKET.MODE) === mode && (pair < 0 || get(state, row, RISK_BUCKET.PAIR) === pair) &&
-      get(state, row, RISK_BUCKET.KEY_LOW) === keyLow && get(state, row, RISK_BUCKET.KEY_HIGH) === keyHigh) return true
+      get(state, row, RISK_BUCKET.KEY_LOW) === keyLow && get(state, row, RISK_BUCKET.KEY_HIGH) === keyHigh) return number
     number = get(state, row, RISK_BUCKET.NEXT) - 1
   }
-  return false
+  return -1
 }

@@ -1,24 +1,24 @@
 /**
  * Requests as command records (layout/command.ts).
  *
- * A record is built in a private scratch and copied into its ring slots in one piece. A keyed command carries the hash of its payload in
- * normal form (payload.ts), and for a day after an upgrade the hash of before beside it.
+ * A record is built in a scratch and copied into its ring slots in one piece (scratch.ts). A keyed command carries the hash of its payload
+ * in normal form (payload.ts), and for a day after an upgrade the hash of before beside it. Orders that wait are in encode_waiting.ts.
  */
 import { hash } from 'node:crypto'
 import {
-  AT_END, CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, CLIENT_ORDER_ID_SHIFT, MINT_COMMAND,
-  OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, slotsCarried,
+  AT_END, CANCEL_ALL_COMMAND, CommandType, CREATE_SUB_ACCOUNT_COMMAND, CLIENT_ORDER_ID_SHIFT, MINT_COMMAND,
+  OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND,
   TRANSFER_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
 import {
   CLOSE_MARGIN_ACCOUNT_COMMAND, MOVE_COLLATERAL_COMMAND, OPEN_MARGIN_ACCOUNT_COMMAND, OPEN_RISK_BUCKET_COMMAND,
 } from '../../core/layout/margin.ts'
-import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import type { Caller } from '../auth/signed_request.ts'
-import { reserve } from '../../core/ring/spsc.ts'
+import { writeOrderLegs } from './encode_waiting.ts'
 import {
   formerOrder, formerTransfer, formOfCollateral, formOfOrder, formOfReplacement, formOfTransfer, HASH_TEXT, hashOf,
 } from './payload.ts'
+import { begin, finish, finishFor, scratch, scratchBytes } from './scratch.ts'
 import { strategyKeyWords } from './strategy_key.ts'
 import type { CollateralTerms, MarginTerms, NamedTarget, OrderTerms, TransferTerms } from './terms.ts'
 import type { EngineClient } from './engine_client.ts'
@@ -26,34 +26,6 @@ import type { EngineClient } from './engine_client.ts'
 const C = ORDER_COMMAND.at
 /** Bytes of a key or payload hash in a record. */
 const HASH_BYTES = 16
-
-const scratchBytes = Buffer.from(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
-const scratch = viewsOf(scratchBytes.buffer)
-
-/** Its slots one by one. */
-const scratchSlots = Array.from({ length: COMMAND_SLOTS }, (_, slot) =>
-  scratch.i32.subarray(slot * RECORD_WORDS, (slot + 1) * RECORD_WORDS))
-
-function begin(type: number): void {
-  scratch.i32.fill(0)
-  scratch.u32[0] = type
-}
-
-/** Writes the header and copies the record into the ring slot at word `at`, and what it carries into the next ones. */
-function finish(engine: EngineClient, at: number, type: number, correlation: number, session: number, generation: number): void {
-  const slots = slotsCarried(scratch.u32, 0)
-  scratch.u32[C.kind] = kindOf(type, slots, engine.gateway)
-  scratch.u32[C.correlation] = correlation
-  scratch.i32[C.session] = session
-  scratch.i32[C.sessionGeneration] = generation
-  const { i32 } = engine.commands.slots
-  i32.set(scratchSlots[0]!, at)
-  for (let slot = 1; slot < slots; slot++) i32.set(scratchSlots[slot]!, reserve(engine.commands, engine.written + slot))
-  engine.written += slots
-}
-
-const finishFor = (engine: EngineClient, at: number, type: number, correlation: number, caller: Caller): void =>
-  finish(engine, at, type, correlation, caller.session, caller.generation)
 
 /** Keys are an account's own: the same text of two accounts is two keys. */
 const hashOfKey = (account: number, key: string): string => hash('sha256', `${account}:${key}`, HASH_TEXT)
@@ -71,7 +43,7 @@ export function encodeOrder(engine: EngineClient, at: number, type: number, corr
   const keyed = terms.key !== ''
   scratch.i32[C.pair] = terms.pair
   scratch.u32[C.flags] = (terms.flags | (terms.clientOrderId.length << CLIENT_ORDER_ID_SHIFT)) >>> 0
-  scratch.u32[C.options] = terms.options | Option.TELL_SELF_TRADE | (keyed ? Option.KEYED : 0)
+  scratch.u32[C.options] = terms.options | Option.TELL_SELF_TRADE | (keyed ? Option.KEYED : 0) | (terms.legs === null ? 0 : Option.LEGS)
   scratch.i32[C.price] = terms.price
   scratch.i32[C.lots] = terms.lots
   scratch.i32[C.slippageBps] = terms.slippageBps
@@ -81,6 +53,7 @@ export function encodeOrder(engine: EngineClient, at: number, type: number, corr
   if (terms.clientOrderId !== '') scratchBytes.write(terms.clientOrderId, C.label * 4, 'latin1')
   if (terms.named !== null) writeNamed(terms.named)
   if (terms.margin !== null) writeMargin(terms.margin)
+  if (terms.legs !== null) writeOrderLegs(terms.legs)
   if (keyed) {
     const replaces = type === CommandType.REPLACE_ORDER
     writeKey(caller, terms.key, hashOf(replaces ? formOfReplacement(terms) : formOfOrder(terms)))

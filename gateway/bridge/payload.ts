@@ -22,11 +22,12 @@
  */
 import { hash } from 'node:crypto'
 import { Flag, Option } from '../../core/layout/command.ts'
+import { LegFlag } from '../../core/layout/conditional.ts'
 import { FIRST_ORDER, FIRST_TRANSFER } from '../../core/layout/first_layout.ts'
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import type { CollateralTerms, DecimalUnits, MarginTerms, OrderTerms, TransferTerms } from './terms.ts'
+import type { CollateralTerms, DecimalUnits, LegsTerms, LegTerms, MarginTerms, OrderTerms, TrailTerms, TransferTerms } from './terms.ts'
 
 /** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
 export const HASH_TEXT = 'binary'
@@ -39,8 +40,10 @@ const chosen = (text: string): string => `${text.length}:${text}`
 /** A decimal without zeros that say nothing. */
 const decimal = (value: DecimalUnits | null): string => (value === null ? '' : formatDecimal(value.units, value.scale))
 
-/** PLACE_ORDER. What only orders of perpetuals have stands behind everything else. */
-export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId, margin }: OrderTerms): string {
+/** PLACE_ORDER. What only orders of perpetuals have stands behind everything else, legs last. */
+export function formOfOrder({
+  pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId, margin, legs,
+}: OrderTerms): string {
   let form = `place/1;pair=${pairId};side=${(flags & Flag.SELL) !== 0 ? 'SELL' : 'BUY'};`
   form += (flags & Flag.MARKET) !== 0 ? `type=MARKET;quantity=${lots}` : `type=LIMIT;quantity=${lots};price=${price}`
   if ((flags & Flag.IOC) !== 0) form += ';timeInForce=IOC'
@@ -51,7 +54,8 @@ export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt
   if ((flags & Flag.MASTER_FUNDED) !== 0) form += ';useMasterBalance=true'
   if ((flags & Flag.CANCEL_BOTH) !== 0) form += ';selfTradePreventionMode=CANCEL_BOTH'
   if (clientOrderId !== '') form += `;clientOrderId=${chosen(clientOrderId)}`
-  return margin === null ? form : form + formOfMargin(flags, margin)
+  if (margin !== null) form += formOfMargin(flags, margin)
+  return legs === null ? form : form + formOfLegs(legs)
 }
 
 /**
@@ -69,6 +73,30 @@ function formOfMargin(flags: number, margin: MarginTerms): string {
   else if (bucket !== 0) form += `;riskBucket=${namedSequence}/${bucket - 1}`
   if (collateral !== 0n) form += `;riskBucketCollateral=${collateral}`
   return strategyKey === '' ? form : `${form};strategyKey=${chosen(strategyKey)}`
+}
+
+/** Legs: ticks and lots, as prices and quantities of the order are; a LIMIT order has its limit, and its time in force unless it is GTC. */
+function formOfLegs({ takeProfit, stopLoss, trailingStop }: LegsTerms): string {
+  let form = ''
+  if (takeProfit !== null) form += `;takeProfit=${formOfTrigger(takeProfit)}`
+  if (stopLoss !== null) form += `;stopLoss=${formOfTrigger(stopLoss)}`
+  if (trailingStop === null) return form
+  const { bps, activation } = trailingStop
+  return `${form};trailingStop=${bps}${activation === 0 ? '' : `,activation=${activation}`}${formOfLeg(trailingStop)}`
+}
+
+function formOfTrigger(leg: LegTerms): string {
+  let form = `${leg.trigger}`
+  if ((leg.flags & LegFlag.LIMIT) !== 0) form += `,limit=${leg.limit}`
+  if ((leg.flags & LegFlag.IOC) !== 0) form += ',timeInForce=IOC'
+  if ((leg.flags & LegFlag.FOK) !== 0) form += ',timeInForce=FOK'
+  return form + formOfLeg(leg)
+}
+
+function formOfLeg({ flags, lots, slippageBps, expiresAt }: LegTerms | TrailTerms): string {
+  let form = lots === 0 ? '' : `,quantity=${lots}`
+  if ((flags & LegFlag.SLIPPAGE) !== 0) form += `,slippageToleranceBps=${slippageBps}`
+  return (flags & LegFlag.EXPIRES) !== 0 ? `${form},expiresAt=${expiresAt}` : form
 }
 
 /**

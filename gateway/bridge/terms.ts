@@ -1,4 +1,7 @@
-/** What orders and transfers are made of on their way to the engine: the terms that encode.ts writes and payload.ts hashes. */
+/**
+ * What orders, orders that wait and transfers are made of on their way to the engine: the terms that encode.ts and encode_waiting.ts write
+ * and payload.ts hashes.
+ */
 
 /** The order that a replacement names by its client order id, and what it asks for, before anybody knows the pair. */
 export interface NamedTarget {
@@ -32,6 +35,8 @@ export interface OrderTerms {
   named: NamedTarget | null
   /** Of an order of a perpetual; null: it is none. */
   margin: MarginTerms | null
+  /** Take-profit, stop-loss and trailing stop of a new order of a perpetual; null: it has none. */
+  legs: LegsTerms | null
   /** The answer has its fills one by one; part of neither record nor payload. */
   returnFills: boolean
 }
@@ -64,6 +69,56 @@ export const noMarginTerms = (): MarginTerms =>
     collateral: 0n, namedSequence: 0, accountSequence: 0, marginAccount: 0, bucket: 0, leverage: 0, keyLow: 0, keyHigh: 0, strategyKey: '',
     position: 0,
   })
+
+/** What every leg has. */
+interface AnyLegTerms {
+  /** LegFlag bits that a gateway may set (core/layout/conditional.ts). */
+  readonly flags: number
+  /** At most so many; 0: the whole position. */
+  readonly lots: number
+  readonly slippageBps: number
+  /** Unix ms; 0: never. */
+  readonly expiresAt: number
+}
+/** A take-profit or stop-loss, in ticks; `limit` 0: it enters a MARKET order. */
+export interface LegTerms extends AnyLegTerms {
+  readonly trigger: number
+  readonly limit: number
+}
+/** A trailing stop; `activation` in ticks, 0: it is armed at once. */
+export interface TrailTerms extends AnyLegTerms {
+  readonly bps: number
+  readonly activation: number
+}
+/** The legs of one command; null: it has none of that kind. */
+export interface LegsTerms {
+  readonly takeProfit: LegTerms | null
+  readonly stopLoss: LegTerms | null
+  readonly trailingStop: TrailTerms | null
+}
+
+/** Terms of CREATE_TWAP; ticks, lots and Unix ms, 0 for what it does not have. */
+export interface TwapTerms {
+  pair: number
+  /** Flag bits of its slices. */
+  flags: number
+  /** TwapOption bits (core/layout/twap.ts). */
+  options: number
+  price: number
+  lots: number
+  slippageBps: number
+  trigger: number
+  startAt: number
+  endAt: number
+  durationMs: number
+  conditionalExpiry: number
+  /** 64 random bits. */
+  seed: bigint
+  /** The client's id, printable ASCII; '' without one. */
+  label: string
+  /** Of a perpetual; null: it is of a spot pair. */
+  margin: MarginTerms | null
+}
 
 /** Terms of MOVE_COLLATERAL. */
 export interface CollateralTerms {

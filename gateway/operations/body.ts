@@ -59,7 +59,15 @@ export function objectOf(value: unknown): JsonObject | Refused {
   return value as JsonObject
 }
 
-/** On input `null` and absent are the same. */
+/** On input `null` and absent are the same, in an object and in those that are its fields. */
 export function dropNulls(object: JsonObject): void {
+  for (const key in object) {
+    const value = object[key]
+    if (value === null) delete object[key]
+    else if (typeof value === 'object' && !Array.isArray(value)) dropOwnNulls(value as JsonObject)
+  }
+}
+
+function dropOwnNulls(object: JsonObject): void {
   for (const key in object) if (object[key] === null) delete object[key]
 }

@@ -40,9 +40,9 @@ export interface MarginItem {
   readonly idempotencyKey?: string
 }
 
-const MARGIN_ONLY = ['marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'strategyKey', 'marginMode'] as const
-/** Legs of margin orders that are not served yet. */
-const LEGS = ['trailingStop', 'takeProfit', 'stopLoss'] as const
+const MARGIN_ONLY = [
+  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'strategyKey', 'marginMode', 'trailingStop', 'takeProfit', 'stopLoss',
+] as const
 const STRATEGY_KEY = new RegExp(`^[\\x20-\\x7e]{1,${STRATEGY_KEY_BYTES}}$`)
 /** Digits of a leverage behind the point. */
 export const LEVERAGE_SCALE = 2
@@ -51,10 +51,6 @@ const LEVERAGE_MOST = 2 ** 31 - 1
 /** Whether an order of `item` may be one of this pair at all; `null`: it may. */
 export function checkTradingMode(pair: Pair, item: MarginItem): Refused | null {
   const isPerpetual = pair.perp !== null
-  for (const field of LEGS) {
-    const why = isPerpetual ? 'not served yet' : 'for margin orders only'
-    if (item[field] !== undefined) return refusedField(field, `${field} is ${why}`)
-  }
   if (isPerpetual) {
     return item.tradingMode === 'MARGIN'
       ? null : refusedField('tradingMode', `tradingMode must be MARGIN: ${pair.symbol} is a perpetual`, 'WRONG_TRADING_MODE')

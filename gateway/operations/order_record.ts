@@ -15,7 +15,7 @@ import type { Gateway } from '../context.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
 import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { LEVERAGE_SCALE } from './order_margin.ts'
-import { MarginMode, OrderType, Side, TimeInForce, TradingMode } from './order_terms.ts'
+import { MarginMode, OrderType, Side, TimeInForce, TradingMode } from './order_words.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
 

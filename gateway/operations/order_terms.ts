@@ -13,62 +13,19 @@ import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { lotsOf, ticksOf } from './amounts.ts'
 import { parseDateTime } from './date_time.ts'
-import { DECIMAL, Decimal, Timestamp } from './operation.ts'
+import { DECIMAL, Decimal } from './operation.ts'
 import * as fields from './fields.ts'
+import { takeLegs, TpSlLeg, TrailingStopLeg } from './leg_terms.ts'
 import { checkTradingMode, takeMargin } from './order_margin.ts'
-import { field, record, refusedWhole } from './schema.ts'
+import { MarginMode, OrderType, PositionSide, Side, TimeInForce, TradingMode } from './order_words.ts'
+import { field, record } from './schema.ts'
 import { pairOf } from './lookup.ts'
-
-export const Side = record('Side', 'BUY takes from the asks, SELL from the bids.', Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]))
-export const OrderType = record(
-  'OrderType', 'LIMIT has a price of its own; MARKET takes what is there, inside the protective band, and never rests.',
-  Type.Union([Type.Literal('LIMIT'), Type.Literal('MARKET')]),
-)
-export const TimeInForce = record('TimeInForce', 'GTC rests until it is filled, cancelled or expires; IOC fills '
-  + 'what it can at once and ends; FOK fills whole at once or '
-  + 'not at all. A MARKET order carries none.', Type.Union([Type.Literal('GTC'), Type.Literal('IOC'), Type.Literal('FOK')]))
-export const TradingMode = record(
-  'TradingMode', 'MARGIN on perpetuals, SPOT on all other pairs.', Type.Union([Type.Literal('SPOT'), Type.Literal('MARGIN')]),
-)
-export const MarginMode = record(
-  'MarginMode', 'ISOLATED: the collateral of the position is its own; CROSS: positions of one strategy key share theirs.',
-  Type.Union([Type.Literal('ISOLATED'), Type.Literal('CROSS')]),
-)
-export const PositionSide = Type.Union([Type.Literal('LONG'), Type.Literal('SHORT')])
 
 const returnFills = Type.Optional(field(
   Type.Boolean(),
   'Answer with the fills on arrival one by one (`matchResult.fills`), not only with their totals. Default: false, which is faster. It is '
     + 'no part of what an idempotencyKey stands for.',
 ))
-
-// Legs of margin orders, which are refused yet. They are declared so that gRPC has messages for them: proto3 drops what it
-// has no field for, and an order would be placed without the protection that its sender relies on.
-const LegQuantity = field(Decimal, 'How much it closes, in units of the base token; absent: all of it.')
-const LegSlippage =
-  field(Type.Integer({ minimum: 0, maximum: 1000 }), 'How far from the best price it may trade, in basis points.')
-const LegExpiry = field(Timestamp, 'When it ends without having triggered, RFC 3339.')
-
-const TrailingStopLeg = record('TrailingStopLeg', 'A market close whose trigger follows the best price.', Type.Object({
-  trailBps: Type.Optional(
-    field(Type.Integer({ minimum: 10, maximum: 2000 }), 'How far behind the best price, in basis points, 10 to 2000.'),
-  ),
-  activationPrice: Type.Optional(field(Decimal, 'It follows from this price on; absent: at once.')),
-  quantity: Type.Optional(LegQuantity),
-  closePosition: Type.Optional(field(Type.Boolean(), 'Close the whole position.')),
-  slippageToleranceBps: Type.Optional(LegSlippage),
-  expiresAt: Type.Optional(LegExpiry),
-}))
-
-const TpSlLeg = record('TpSlLeg', 'A close that is placed when the price reaches a trigger.', Type.Object({
-  triggerPrice: Type.Optional(field(Decimal, 'The mark price that triggers it.')),
-  orderType: Type.Optional(field(OrderType, 'What is placed then.')),
-  limitPrice: Type.Optional(field(Decimal, 'Price of a LIMIT order.')),
-  timeInForce: Type.Optional(field(TimeInForce, 'Of a LIMIT order.')),
-  slippageToleranceBps: Type.Optional(LegSlippage),
-  quantity: Type.Optional(LegQuantity),
-  expiresAt: Type.Optional(LegExpiry),
-}))
 
 export const OrderItem = record('OrderItem', 'One order to place. Unknown fields are ignored in JSON and refused over gRPC.', Type.Object({
   tradingPairId: fields.pairName,
@@ -138,9 +95,18 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
     ),
   ),
   returnFills,
-  trailingStop: Type.Optional(refusedWhole(TrailingStopLeg, 'Of margin orders; not served yet and refused.')),
-  takeProfit: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; not served yet and refused.')),
-  stopLoss: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; not served yet and refused.')),
+  trailingStop: Type.Optional(field(
+    TrailingStopLeg, 'Margin orders that are not reduceOnly: trails the position that the order opens. It is made when the order was filled '
+      + 'in full on arrival or what is left of it rests.',
+  )),
+  takeProfit: Type.Optional(field(
+    TpSlLeg, 'Margin orders that are not reduceOnly: closes the position at a gain. It waits until the order fills; with stopLoss, one '
+      + 'cancels the other.',
+  )),
+  stopLoss: Type.Optional(field(
+    TpSlLeg, 'Margin orders that are not reduceOnly: closes the position at a loss. It waits until the order fills; with takeProfit, one '
+      + 'cancels the other.',
+  )),
 }))
 export type OrderItem = Static<typeof OrderItem>
 
@@ -190,7 +156,7 @@ const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`
 export const noTerms = (): OrderTerms =>
   ({
     pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, clientOrderId: '', key: '', targetSlot: 0,
-    targetSequence: 0, named: null, margin: null, returnFills: false,
+    targetSequence: 0, named: null, margin: null, legs: null, returnFills: false,
   })
 
 /** The terms of one order of `account` to place, or why it cannot be. */
@@ -199,7 +165,7 @@ export function placeTerms(gateway: Gateway, account: number, item: OrderItem): 
   if (terms instanceof Refused) return terms
   const pair = gateway.genesis.pairs[terms.pair]!
   if (pair.perp === null) return terms
-  return takeMargin(gateway, account, item, pair, terms) ?? terms
+  return takeMargin(gateway, account, item, pair, terms) ?? takeLegs(gateway, item, pair, terms) ?? terms
 }
 
 /** The terms of an order that is only reckoned with: what {@link placeTerms} takes, without margin. */

@@ -270,8 +270,9 @@ export const COMMAND_INVERSES: Readonly<Record<string, Inverses>> = {
   CREATE_TWAP: {
     ...session, pair, flags: (told) => sells(told) | bitsOf(told['flags'], Flag), price: ticks('limitPrice'), lots: lots('quantity'),
     slippageBps: whole('slippageToleranceBps'), options: bits('options', TwapOption), trigger: ticks('triggerPrice'),
-    startAt: ms('startAt'), endAt: ms('endAt'), conditionalExpiry: ms('conditionalExpiry'), seed: (told) => told['seed'] as string, durationMs: whole('durationMs'),
-    labelLength: (told) => ((told['clientTwapId'] ?? '') as string).length, label: bytes('clientTwapId', 40), ...MARGIN,
+    startAt: ms('startAt'), endAt: ms('endAt'), conditionalExpiry: ms('conditionalExpiry'), seed: (told) => told['seed'] as string,
+    durationMs: whole('durationMs'), labelLength: (told) => ((told['clientTwapId'] ?? '') as string).length,
+    label: bytes('clientTwapId', 40), ...MARGIN,
   },
   CANCEL_TWAP: { ...session, twap: twap(), createdSequence: twapMade() },
   TWAP_STEP: { twap: twap(), createdSequence: twapMade() },

@@ -10,7 +10,7 @@ import type { Batch } from '../../core/journal/frame.ts'
 import { lastSequence, readBatches, START } from '../../core/journal/reader.ts'
 import { askerOf } from '../../core/layout/answers.ts'
 import { CommandType, Flag, gatewayOfKind, MINT_COMMAND, Option, slotsOfKind } from '../../core/layout/command.ts'
-import { CHILD_ORDER, CONDITIONAL_ORDER, EventType, TWAP_OPENED, TWAP_ORDER } from '../../core/layout/event.ts'
+import { CHILD_ORDER, CONDITIONAL_ORDER, EventType, ORDER_ENDED, TWAP_OPENED, TWAP_ORDER } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { read, writtenTo } from '../../core/ring/broadcast.ts'
 import { APPLYING, MATCHER } from '../../core/ring/counters.ts'
@@ -271,6 +271,7 @@ t.test('a mass cancel is answered with what it cancelled itself, and with no eve
     [TWAP_ORDER, { kind: EventType.TWAP, what: 0x0b02 }],
     [TWAP_OPENED, { kind: EventType.TWAP_OPENED }],
     [CHILD_ORDER, { kind: EventType.CHILD_ORDER }],
+    [ORDER_ENDED, { kind: EventType.ORDER_ENDED, correlation: 0 }],
   ]
   let tells = false
   // As if the command that is applied first had these events.

@@ -219,8 +219,8 @@ async function fill({ harness, order }: Market, session: Session): Promise<{ ref
   for (let i = 0; i < 5000 && counters[GATEWAY.pending]! < SHARE; i++) await new Promise((resolve) => setTimeout(resolve, 1))
   return { refused: await call(harness, session, 'POST', ORDERS, JSON.parse(text)), waiting }
 }
-/** What one account may have in flight on a ring of 256: half of what is free; these orders take one slot each, of the two they may. */
-const SHARE = 89
+/** What one account may have in flight on a ring of 256: half of what is free; these orders take one slot each, of four reckoned. */
+const SHARE = 99
 
 t.test('no room: nothing of a batch is sent, and a keyed order says that one may exist', async (t) => {
   const scene = await market(t, ['--command-ring', '256', '--batch-max', '256'])

@@ -32,8 +32,8 @@ const REFERENCE_PAGES = 8192
 export interface OrdersModel {
   /** LABEL of the order whose RESULT follows. */
   label(events: Views, base: number): void
-  /** RESULT of an accepted placement or replacement: a new order, perhaps ended at once. */
-  placed(events: Views, base: number): void
+  /** RESULT of an accepted placement or replacement: a new order, perhaps ended at once. Number of its record. */
+  placed(events: Views, base: number): number
   /** FILL: the resting side. The incoming side is in its RESULT. */
   filled(events: Views, base: number): void
   ended(events: Views, base: number): void
@@ -70,7 +70,7 @@ class Orders implements OrdersModel {
     for (let word = 0; word < CLIENT_ORDER_ID_WORDS; word++) this.#label[word] = events.i32[base + LABEL.at.label + word]!
   }
 
-  placed(events: Views, base: number): void {
+  placed(events: Views, base: number): number {
     const { i32, f64, i64 } = this.#pages.views
     const account = events.i32[base + RES.account]!
     const slot = events.i32[base + RES.slot]!
@@ -93,8 +93,10 @@ class Orders implements OrdersModel {
     i32[at + O.outcome] = events.i32[base + RES.outcome]!
     i32[at + O.slippageBps] = (flags & Flag.SLIPPAGE) !== 0 ? events.i32[base + ORDER_ANSWER.at.slippageBps]! : 0
     this.#list(events, base, account, slot)
-    if (flags >>> CLIENT_ORDER_ID_SHIFT === 0 || this.#labelled !== sequence) return
-    for (let word = 0; word < CLIENT_ORDER_ID_WORDS; word++) i32[at + O.label + word] = this.#label[word]!
+    if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0 && this.#labelled === sequence) {
+      for (let word = 0; word < CLIENT_ORDER_ID_WORDS; word++) i32[at + O.label + word] = this.#label[word]!
+    }
+    return this.#numbers[slot]!
   }
 
   filled(events: Views, base: number): void {

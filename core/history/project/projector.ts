@@ -21,6 +21,7 @@ import { createOrders } from './orders.ts'
 import { createPortfolio } from './portfolio.ts'
 import { Postings } from './postings.ts'
 import { createTrades } from './trades.ts'
+import { createWaiting } from './waiting.ts'
 import type { HistoryDatabase } from '../store/store.ts'
 
 const { at: RES } = RESULT
@@ -48,8 +49,9 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
   const postings = new Postings(tables, identities)
   const movements = createMovements(postings, genesis, identities, accounts, portfolio)
   const margin = createMargin(tables, genesis, accounts, portfolio, postings)
+  const waiting = createWaiting(tables, genesis)
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
-  const models = [orders, trades, candles, margin, postings, applications, accounts, portfolio]
+  const models = [orders, trades, candles, margin, waiting, postings, applications, accounts, portfolio]
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -67,7 +69,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     const type = answeredTypeOf(i32[base]!)
     if (i32[base + RES.code] !== 0 || (i32[base + RES.flags]! & Flag.REPEATED) !== 0) return
     if (type === PLACE_ORDER || type === REPLACE_ORDER || type === ENTER_ORDER) {
-      orders.placed(events, base)
+      waiting.placed(events, base, orders.placed(events, base))
       const status = i32[base + RES.outcome]! & 0xff
       if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) movements.locked(events, base)
     } else if (type === CANCEL_ORDER) {
@@ -92,6 +94,11 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
         return orders.label(events, base)
       case EventType.CREDIT:
         return movements.credited(events, base)
+      case EventType.CONDITIONAL:
+      case EventType.TWAP_OPENED:
+      case EventType.TWAP:
+      case EventType.CHILD_ORDER:
+        return waiting.take(eventTypeOf(events.i32[base]!), events, base)
       default:
         return margin.take(eventTypeOf(events.i32[base]!), events, base)
     }

@@ -39,3 +39,15 @@ create table if not exists funding_rate_page (
   id integer primary key,            -- pair × 2^29 + number of the page
   records blob not null
 ) strict;
+create table if not exists conditional_order_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists twap_order_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists twap_slice_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;

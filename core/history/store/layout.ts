@@ -41,6 +41,12 @@
  *   mark_page                MARK_MINUTE, one for each minute in which there was a price, owner = pair; the last changed in place
  *   funding_rate_page        FUNDING_RATE_RECORD in order of sequence, owner = pair
  *
+ * and orders that wait, records of waiting_layout.ts, owner = account:
+ *
+ *   conditional_order_page   CONDITIONAL_RECORD in order of (sequence, ConditionType); changed in place until it ends
+ *   twap_order_page          TWAP_RECORD in order of sequence; changed in place until it ends
+ *   twap_slice_page          SLICE_RECORD, one for each order that is a slice, in order of sequence; the slices of a TWAP order are a list
+ *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
  * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
  * pages of records of an owner are its pages of checksums (checks.ts), by which every page read is known to be the newest of its place.
@@ -51,15 +57,16 @@ import {
   FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, LIQUIDATION_RECORD, MARGIN_ACCOUNT_RECORD, MARGIN_HOUR, MARK_MINUTE, ORDER_MARGIN_RECORD,
   POSITION_RECORD, RISK_BUCKET_RECORD,
 } from './margin_layout.ts'
+import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 
 /** Part of the position row. */
-export const HISTORY_FORMAT = 7
+export const HISTORY_FORMAT = 8
 /**
- * Formats that this version reads and goes on with; a store of any other is made anew. Those before 7 have the same records, but no tables
- * of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have none packed
- * (packing.ts). A record that changes leaves only the newest format here.
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those before 8 have the same records, but no tables
+ * of orders that wait; those before 7 none of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts)
+ * either; those of 4 have none packed (packing.ts). A record that changes leaves only the newest format here.
  */
-const READABLE: readonly number[] = [4, 5, 6, HISTORY_FORMAT]
+const READABLE: readonly number[] = [4, 5, 6, 7, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
@@ -77,6 +84,7 @@ export const PAGE_TABLES = {
   margin_order_page: ORDER_MARGIN_RECORD.words, position_page: POSITION_RECORD.words, funding_payment_page: FUNDING_PAYMENT_RECORD.words,
   liquidation_page: LIQUIDATION_RECORD.words, margin_hour_page: MARGIN_HOUR.words, mark_page: MARK_MINUTE.words,
   funding_rate_page: FUNDING_RATE_RECORD.words,
+  conditional_order_page: CONDITIONAL_RECORD.words, twap_order_page: 2 * RECORD_WORDS, twap_slice_page: SLICE_RECORD.words,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]

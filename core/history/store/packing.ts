@@ -22,6 +22,7 @@ import {
   APPLICATION_TRADE, ORDER_RECORD, ORDER_REFERENCE, PAGE_BYTES, PAGE_TABLES, PAGE_WORDS, POSTING, POSTING_REFERENCE, TABLE_NAMES,
   type PageTableName,
 } from './layout.ts'
+import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 
 const WORD = 0
 const LONG = 1
@@ -87,6 +88,8 @@ const PACKINGS: { readonly [K in PageTableName]?: Packing } = {
   funding_payment_page: packingOf('funding_payment_page', FUNDING_PAYMENT_RECORD),
   mark_page: packingOf('mark_page', MARK_MINUTE),
   funding_rate_page: packingOf('funding_rate_page', FUNDING_RATE_RECORD),
+  conditional_order_page: packingOf('conditional_order_page', CONDITIONAL_RECORD, ['what']),
+  twap_slice_page: packingOf('twap_slice_page', SLICE_RECORD, ['twap']),
 }
 /** By number of the table. */
 const BY_TABLE: readonly (Packing | undefined)[] = TABLE_NAMES.map((name) => PACKINGS[name])
