@@ -29,9 +29,11 @@ import { isFresh, isPerpetual } from './mark_price.ts'
 import { firstTrail, ratchet, trailTrigger } from './trails.ts'
 import { firstTrigger, isCrossed, isOlder } from '../state/trigger_heap.ts'
 
-/** Groups of trailing stops that one command makes parts of others, and conditional orders that it puts where marks find them. */
+/** Groups of trailing stops that one step makes parts of others, and conditional orders that it puts where marks find them. */
 export const RATCHETS_MAX = 256
 export const PLACED_MAX = 64
+/** Groups that the command makes parts of others which brings the mark. */
+const RATCHETS_ALONG = 8
 
 /** Where the mark at place `at` of the list of `pair` stands in column pendingMarks: its sequence, and behind it its ticks. */
 function placeOf(state: State, pair: number, at: number): number {
@@ -52,7 +54,7 @@ export function noteMark(state: State, pair: number): void {
   state.pendingMarks[at + 1] = mark
   add(state, perp, PERP.MARKS, 1)
   const alone = get(state, perp, PERP.MARKS) === 1 && get(state, perp, PERP.DUE_FIRST) === 0 && get(state, perp, PERP.LATER_FIRST) === 0
-  if (alone && firstReached(state, pair, mark) < 0) finishMark(state, pair, mark)
+  if (alone && firstReached(state, pair, mark) < 0) finishMark(state, pair, mark, RATCHETS_ALONG)
 }
 
 /** Marks that are still to be looked at are forgotten: the perpetual begins again. */
@@ -107,12 +109,12 @@ export function goOn(state: State, pair: number): void {
     takeAway(state, row)
     find(state, row)
   }
-  if (placed === 0 && get(state, perpRow(state, pair), PERP.MARKS) !== 0) finishMark(state, pair, priceOf(state, pair))
+  if (placed === 0 && get(state, perpRow(state, pair), PERP.MARKS) !== 0) finishMark(state, pair, priceOf(state, pair), RATCHETS_MAX)
 }
 
 /** Nothing more fires at the first mark: watermarks, then it is done with; when there are too many watermarks, another command goes on. */
-function finishMark(state: State, pair: number, mark: number): void {
-  if (!ratchet(state, pair, mark, RATCHETS_MAX)) return
+function finishMark(state: State, pair: number, mark: number, most: number): void {
+  if (!ratchet(state, pair, mark, most)) return
   const perp = perpRow(state, pair)
   set(state, perp, PERP.MARKS_FIRST, (get(state, perp, PERP.MARKS_FIRST) + 1) % PENDING_MARKS_MAX)
   add(state, perp, PERP.MARKS, -1)

@@ -1,5 +1,5 @@
 /**
- * The fills of an order on arrival, found again in the event ring.
+ * The fills of an order on arrival, and the legs that were made with it, found again in the event ring.
  *
  * A RESULT says what an order traded in all and not each fill. The FILL records are in the event ring before the answer is out: the events
  * of a batch are published first, its answers then (core/sequencer/loop.ts). So who has the answer finds the fills by the sequence of the
@@ -12,6 +12,7 @@
  * counts only if it is whole: it begins with fill 0, none is missing, and the writer did not come as far as its first record. Anything else
  * is `null`: the ring went on over it, as it does before an old answer is repeated.
  */
+import { CONDITIONAL_ORDER, conditionalReasonOf, conditionOf, ConditionalReason } from '../../core/layout/conditional.ts'
 import { EventType, eventTypeOf, FILL } from '../../core/layout/event.ts'
 import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { isOverrun, writtenTo, type Broadcast } from '../../core/ring/broadcast.ts'
@@ -63,6 +64,28 @@ export function readArrivalFills(fills: ArrivalFills, sequence: number, trades: 
     })
   }
   return found.length === wanted && !isOverrun(ring, first) ? found : null
+}
+
+/**
+ * Bits 1 << ConditionType of the conditional orders that the command `sequence` made; `null` when its events are not in the ring any more.
+ */
+export function readMadeLegs(fills: ArrivalFills, sequence: number): number | null {
+  const { ring, records } = fills
+  const written = writtenTo(ring)
+  const first = firstOf(fills, sequence, written)
+  const last = Math.min(written, first + LOOKED_THROUGH_MAX)
+  let made = 0
+  let position = first
+  for (; position < last && sequenceAt(fills, position) === sequence; position++) {
+    const base = placeOf(ring, position)
+    if (eventTypeOf(records.u32[base]!) !== EventType.CONDITIONAL) continue
+    if (records.f64[(base + CONDITIONAL_ORDER.at.createdSequence) >>> 1] !== sequence) continue
+    const what = records.i32[base + CONDITIONAL_ORDER.at.what]!
+    if (conditionalReasonOf(what) === ConditionalReason.CREATED) made |= 1 << conditionOf(what)
+  }
+  // All of the command's events were seen: something of it is there, nothing before it is gone, and it ended within what was looked at.
+  const whole = position > first && (first === 0 || first > written - ring.capacity) && position < first + LOOKED_THROUGH_MAX
+  return whole && !isOverrun(ring, first) ? made : null
 }
 
 /** Word of the record at this position. */

@@ -26,6 +26,7 @@ import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
 import { orderRefusal } from './engine_refusal.ts'
+import { LegIds, orderLegIds } from './leg_answer.ts'
 import { orderOf, type NamedOrder } from './lookup.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
 import { BucketOpenings, openingRefusal, type BucketOpening } from './strategy_buckets.ts'
@@ -163,7 +164,7 @@ function checkItem(check: Check, item: unknown): Refused | null {
 const MaybeSequenced = { sequence: Type.Optional(Sequenced.sequence), engineTime: Type.Optional(Sequenced.engineTime) }
 const Created = Type.Object({
   orderId: Type.Optional(fields.orderId),
-  matchResult: Type.Optional(field(MatchResult, 'What the order met when it arrived.')), ...MaybeSequenced,
+  matchResult: Type.Optional(field(MatchResult, 'What the order met when it arrived.')), ...LegIds, ...MaybeSequenced,
   error: Type.Optional(
     field(ItemError, 'Why this item was refused; absent when it was carried out.'),
   ),
@@ -175,8 +176,9 @@ const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   read: (gateway, { account }, item) => checkItem(orderItem, item) ?? placeTerms(gateway, account, item as OrderItem),
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.PLACE_ORDER, correlation, call, terms),
   opening: (openings, gateway, { account }, terms) => openings.of(gateway, account, terms),
-  accepted: (gateway, records, base, { returnFills }) => ({
-    orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base, returnFills), ...orderSequenced(records, base),
+  accepted: (gateway, records, base, { returnFills, legs }) => ({
+    orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base, returnFills),
+    ...orderLegIds(gateway, records, base, legs), ...orderSequenced(records, base),
   }),
   refusal: orderRefusal,
   refused: (_item, error) => ({ error }),

@@ -13,8 +13,9 @@ import { formatDecimal } from '../../core/lib/decimal.ts'
 import { AGENT, SCALAR } from '../../core/state/columns.ts'
 import { MAX_NOTIONAL, type Asset, type Pair } from '../../core/state/genesis.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
+import { readPerp } from '../../core/view/margin.ts'
 import { agentRow, get, getI64 } from '../../core/view/rows.ts'
-import type { DecimalUnits, OrderTerms } from '../bridge/terms.ts'
+import type { DecimalUnits, LegsTerms, OrderTerms } from '../bridge/terms.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, type Details } from '../refused.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
@@ -37,13 +38,32 @@ const FIELDS: Partial<Readonly<Record<RefusalCode, string>>> = {
 /** The refusal of an order of these terms, in the RESULT at word `base`. */
 export function orderRefusal(gateway: Gateway, call: Call<never>, records: Views, base: number, terms: OrderTerms): Refused {
   const refused = engineRefusal(records, base)
-  const field = refused.code === 'NOT_FOUND' ? namedBy(terms) : FIELDS[refused.code]
+  const limit = (terms.flags & Flag.MARKET) !== 0 ? 0 : terms.price
+  const field = refused.code === 'NOT_FOUND' ? namedBy(terms)
+    : legField(gateway, refused.code, terms.legs, terms.pair, (terms.flags & Flag.SELL) === 0, limit) ?? FIELDS[refused.code]
   const more = explain(gateway, call, records, base, terms, refused)
   if (more === null) return field === undefined ? refused : new Refused(refused.code, refused.message, { field })
   const [words, details] = more
   return new Refused(
     refused.code, `${refused.message}: ${words}`, { ...refused.details, ...(field === undefined ? {} : { field }), ...details },
   )
+}
+
+/**
+ * The field of legs that a refusal is about, where there is one. They close a position of `pair` that is long or short, and were held
+ * against `limit`, 0: the mark, which may have moved on since.
+ */
+export function legField(
+  { state }: Gateway, code: RefusalCode, legs: LegsTerms | null, pair: number, long: boolean, limit: number,
+): string | undefined {
+  if (legs === null) return undefined
+  if (code === 'TRAILING_STOP_EXISTS') return 'trailingStop'
+  if (code !== 'INVALID_TRIGGER_PRICE') return undefined
+  const { takeProfit, stopLoss } = legs
+  if (takeProfit === null || stopLoss === null) return takeProfit === null ? 'stopLoss.triggerPrice' : 'takeProfit.triggerPrice'
+  const price = limit === 0 ? readPerp(state, pair).mark : limit
+  const ahead = long ? takeProfit.trigger > price : takeProfit.trigger < price
+  return ahead ? 'stopLoss.triggerPrice' : 'takeProfit.triggerPrice'
 }
 
 /** What an order of a perpetual named that was not there. */

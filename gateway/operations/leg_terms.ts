@@ -67,24 +67,26 @@ export function takeLegs(
   if (first === undefined) return null
   if (item.reduceOnly === true) return refusedField(first, `${first} is for orders that may open a position; reduceOnly ones may not`)
   // A repeated key has its first answer, also when the time that it named is over.
-  const legs = legsOf(item, pair, item.idempotencyKey === undefined ? gateway.time() : 0)
+  const legs = legsOf(gateway, item, pair, item.idempotencyKey === undefined ? gateway.time() : 0)
   if (legs instanceof Refused) return legs
   terms.legs = legs
   return null
 }
 
 /** The legs of a request as numbers; `now`: Unix ms that an expiry must be behind. */
-export function legsOf(item: LegItems, pair: Pair, now: number): LegsTerms | Refused {
-  const takeProfit = item.takeProfit === undefined ? null : triggerOf('takeProfit', item.takeProfit, pair, now)
+export function legsOf(gateway: Gateway, item: LegItems, pair: Pair, now: number): LegsTerms | Refused {
+  const takeProfit = item.takeProfit === undefined ? null : triggerOf(gateway, 'takeProfit', item.takeProfit, pair, now)
   if (takeProfit instanceof Refused) return takeProfit
-  const stopLoss = item.stopLoss === undefined ? null : triggerOf('stopLoss', item.stopLoss, pair, now)
+  const stopLoss = item.stopLoss === undefined ? null : triggerOf(gateway, 'stopLoss', item.stopLoss, pair, now)
   if (stopLoss instanceof Refused) return stopLoss
-  const trailingStop = item.trailingStop === undefined ? null : trailOf(item.trailingStop, pair, now)
+  const trailingStop = item.trailingStop === undefined ? null : trailOf(gateway, item.trailingStop, pair, now)
   return trailingStop instanceof Refused ? trailingStop : { takeProfit, stopLoss, trailingStop }
 }
 
-function triggerOf(name: 'takeProfit' | 'stopLoss', leg: Static<typeof TpSlLeg>, pair: Pair, now: number): LegTerms | Refused {
-  const trigger = tick(`${name}.triggerPrice`, leg.triggerPrice, pair)
+function triggerOf(
+  gateway: Gateway, name: 'takeProfit' | 'stopLoss', leg: Static<typeof TpSlLeg>, pair: Pair, now: number,
+): LegTerms | Refused {
+  const trigger = tickOf(gateway, `${name}.triggerPrice`, leg.triggerPrice, pair)
   if (trigger instanceof Refused) return trigger
   const common = commonOf(name, leg, pair, now)
   if (common instanceof Refused) return common
@@ -97,13 +99,13 @@ function triggerOf(name: 'takeProfit' | 'stopLoss', leg: Static<typeof TpSlLeg>,
     return refusedField(`${name}.slippageToleranceBps`, 'slippageToleranceBps is for MARKET orders only')
   }
   if (leg.limitPrice === undefined) return refusedField(`${name}.limitPrice`, 'A LIMIT order needs a limitPrice')
-  const limit = tick(`${name}.limitPrice`, leg.limitPrice, pair)
+  const limit = tickOf(gateway, `${name}.limitPrice`, leg.limitPrice, pair)
   if (limit instanceof Refused) return limit
   const time = leg.timeInForce === 'IOC' ? LegFlag.IOC : leg.timeInForce === 'FOK' ? LegFlag.FOK : 0
   return { ...common, flags: common.flags | LegFlag.LIMIT | time, trigger, limit }
 }
 
-function trailOf(leg: Static<typeof TrailingStopLeg>, pair: Pair, now: number): TrailTerms | Refused {
+function trailOf(gateway: Gateway, leg: Static<typeof TrailingStopLeg>, pair: Pair, now: number): TrailTerms | Refused {
   const { activationPrice, quantity, closePosition } = leg
   if (closePosition === true && quantity !== undefined) {
     return refusedField('trailingStop.closePosition', 'closePosition and quantity exclude each other')
@@ -111,7 +113,7 @@ function trailOf(leg: Static<typeof TrailingStopLeg>, pair: Pair, now: number): 
   if (closePosition === false && quantity === undefined) {
     return refusedField('trailingStop.quantity', 'quantity is needed where closePosition is false')
   }
-  const activation = activationPrice === undefined ? 0 : tick('trailingStop.activationPrice', activationPrice, pair)
+  const activation = activationPrice === undefined ? 0 : tickOf(gateway, 'trailingStop.activationPrice', activationPrice, pair)
   if (activation instanceof Refused) return activation
   const common = commonOf('trailingStop', leg, pair, now)
   return common instanceof Refused ? common : { ...common, bps: leg.trailBps, activation }
@@ -137,9 +139,9 @@ function commonOf(
 }
 
 /** Whole ticks of the field `name`, 1 or more; or its refusal. */
-export function tick(name: string, text: string, pair: Pair): number | Refused {
+export function tickOf({ genesis }: Gateway, name: string, text: string, pair: Pair): number | Refused {
   const ticks = ticksOf(pair, text)
-  if (ticks > 0) return ticks
+  if (ticks > 0 && ticks < genesis.limits.priceTicks) return ticks
   return DECIMAL.test(text)
     ? refusedField(name, `${name} must be a positive multiple of ${pair.tickSize} in range`, 'INVALID_TICK')
     : refusedField(name, `${name} must be a decimal string`)

@@ -22,7 +22,8 @@ import { orderRefusal } from './engine_refusal.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
 import { BucketOpening, bucketToOpen, openingRefusal } from './strategy_buckets.ts'
 import * as sample from './example_values.ts'
-import { COMMAND, KEYED, TERMS } from './refusal_groups.ts'
+import { LegIds, orderLegIds } from './leg_answer.ts'
+import { COMMAND, KEYED, LEGS, TERMS } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
 import { orderOf } from './lookup.ts'
@@ -56,14 +57,15 @@ export const CreateOrder = operation({
     + 'of now too, the `orders` channel tells: its `commandSequence` is the `sequence` of this answer for fills on arrival. A refusal '
     + 'is an error and leaves no order behind.\n\nSend an `idempotencyKey` if you may have to repeat the request: see '
     + 'Idempotency. A MARKET order trades inside a protective band of 1,000 basis points, or less if `slippageToleranceBps` says so, and '
-    + 'what is left is cancelled.',
+    + 'what is left is cancelled.\n\nAn order of a perpetual may bring `takeProfit`, `stopLoss` and `trailingStop` with it. What was made '
+    + 'of them is named in the answer; it waits until the order fills, and ends with it when nothing did.',
   answer: 'The order was accepted.',
-  refusals: [...TERMS, ...KEYED, ...COMMAND],
+  refusals: [...TERMS, ...LEGS, ...KEYED, ...COMMAND],
   body: OrderItem,
   output: Type.Object(
     {
       orderId: fields.orderId, status: field(Success, 'SUCCESS: what was asked for was done.'), message: fields.message,
-      matchResult: field(MatchResult, 'What the order met when it arrived.'), ...Sequenced,
+      matchResult: field(MatchResult, 'What the order met when it arrived.'), ...LegIds, ...Sequenced,
     },
   ),
   example: {
@@ -82,6 +84,7 @@ export const CreateOrder = operation({
         status: SUCCESS,
         message: 'Order accepted',
         matchResult: matchResultOf(gateway, records, base, terms.returnFills),
+        ...orderLegIds(gateway, records, base, terms.legs),
         ...orderSequenced(records, base),
       }),
     )

@@ -265,7 +265,7 @@ export class Client {
       pair: random.below(pairs), pairId: '', flags: flags | (expires ? Flag.EXPIRES : 0), options: 0,
       price: (flags & Flag.MARKET) !== 0 ? 0 : 500 + random.below(9) - 4, lots: 1 + random.below(8), slippageBps: 0,
       expiresAt: expires ? this.#around.wallMs() + 50 + random.below(2000) : 0,
-      clientOrderId: '', key: this.#newKey(), targetSlot: 0, targetSequence: 0, named: null, margin: null,
+      clientOrderId: '', key: this.#newKey(), targetSlot: 0, targetSequence: 0, named: null, margin: null, legs: null,
       returnFills: false,
     }
   }

@@ -96,6 +96,8 @@ const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
   screener: { rows: [], total: 0 }, market: null, markets: [], candles: [], position: null,
   positions: { rows: [], total: 0, more: false }, liquidations: { rows: [], total: 0, more: false },
   fundingPayments: { rows: [], total: 0, more: false }, fundingRates: { rows: [], total: 0, more: false },
+  conditionalOrders: { rows: [], total: 0, more: false }, conditionalOrder: null,
+  twapOrders: { rows: [], total: 0, more: false }, twapOrder: null, twapSlices: null,
 }
 const emptyHistory: Historian = ({ id, name, ask, atLeast: sequence }) =>
   ({ id, answer: name === 'markets' ? (ask as Queries['markets']['ask']).pairs.map(() => null) : NOTHING[name], sequence })

@@ -2,10 +2,10 @@
 import type { Genesis } from '../../core/state/genesis.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type {
-  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, FundingPaymentsAsk, FundingRatesAsk, HistoryFundingPayment,
-  HistoryFundingRate, HistoryLiquidation, HistoryMovement, HistoryOrder, HistoryPosition, HistoryReply, HistoryRequest, HistoryTrade,
-  LiquidationsAsk, Listing, MovementsAsk, Named, OrdersAsk, Portfolio, Position, PositionsAsk, Queries, QueryName, ScreenerAsk, TradesAsk,
-  Walk,
+  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, ConditionalOrdersAsk, FundingPaymentsAsk, FundingRatesAsk,
+  HistoryConditionalOrder, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryMovement, HistoryOrder, HistoryPosition,
+  HistoryReply, HistoryRequest, HistoryTrade, HistoryTwapOrder, LiquidationsAsk, Listing, MovementsAsk, Named, OrdersAsk, Portfolio,
+  Position, PositionsAsk, Queries, QueryName, ScreenerAsk, TradesAsk, TwapOrdersAsk, TwapSlicesAsk, Walk,
 } from '../../core/history/answer/queries.ts'
 import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
 
@@ -18,6 +18,8 @@ export interface NaiveHistory {
   readonly payments: (HistoryFundingPayment & { account: number })[]
   readonly rates: HistoryFundingRate[]
   readonly liquidations: HistoryLiquidation[]
+  readonly conditionals: HistoryConditionalOrder[]
+  readonly twaps: HistoryTwapOrder[]
   portfolio: Portfolio
   /** Applications of the accounts that there are, by account. */
   readonly applications: Map<number, number>
@@ -34,7 +36,8 @@ export interface NaiveHistory {
 export type TradeValue = Readonly<Record<'quote' | 'makerFee' | 'takerFee', bigint>>
 
 export const createNaiveHistory = (): NaiveHistory => ({
-  orders: [], trades: [], movements: [], positions: [], payments: [], rates: [], liquidations: [],
+  orders: [], trades: [], movements: [], positions: [], payments: [], rates: [], liquidations: [], conditionals: [],
+  twaps: [],
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
   applications: new Map(), values: new Map(), genesis: null, behind: null, asked: [],
 })
@@ -99,6 +102,35 @@ const fundingRates = (history: NaiveHistory, ask: FundingRatesAsk): Listing<Hist
 function liquidations(history: NaiveHistory, ask: LiquidationsAsk): Listing<HistoryLiquidation> {
   const found = history.liquidations.filter((each) => each.account === ask.account && same(ask.unresolved, each.endedAt === 0))
   return listing(found, ask, place)
+}
+
+function conditionalOrders(history: NaiveHistory, ask: ConditionalOrdersAsk): Listing<HistoryConditionalOrder> {
+  const found = history.conditionals.filter((each) =>
+    each.account === ask.account && same(ask.pair, each.pair) && same(ask.kind, each.kind) && within(each.createdAt, ask) &&
+    (ask.states === undefined || ask.states.includes(each.state)) &&
+      isNamed(ask.position, { sequence: each.openedSequence, row: each.position }))
+  return listing(found, ask, ({ createdSequence, kind }) => ({ sequence: createdSequence, index: kind }))
+}
+
+function twapOrders(history: NaiveHistory, ask: TwapOrdersAsk): Listing<HistoryTwapOrder> {
+  const found = history.twaps.filter((each) =>
+    each.account === ask.account && same(ask.pair, each.pair) && within(each.createdAt, ask) &&
+    (ask.states === undefined || ask.states.includes(each.state)))
+  return listing(found, ask, ({ createdSequence }) => ({ sequence: createdSequence, index: 0 }))
+}
+
+const findTwap = ({ twaps }: NaiveHistory, { account, sequence, row }: Named & { account: number }): HistoryTwapOrder | null =>
+  twaps.find((each) => each.account === account && each.createdSequence === sequence && each.twap === row) ?? null
+
+function twapSlices(history: NaiveHistory, ask: TwapSlicesAsk): Listing<HistoryOrder> | null {
+  const { account, ascending, limit, after } = ask
+  if (findTwap(history, ask) === null) return null
+  const sign = ascending ? 1 : -1
+  const left = history.orders
+    .filter(({ account: its, parent }) => its === account && parent !== undefined && isNamed(ask, parent))
+    .sort((a, b) => sign * (a.sequence - b.sequence))
+    .filter(({ sequence }) => after === null || sign * (sequence - after.sequence) > 0)
+  return { rows: left.slice(0, limit), total: 0, more: left.length > limit }
 }
 
 function applicationOrders(history: NaiveHistory, ask: ApplicationOrdersAsk): Listing<HistoryOrder> {
@@ -196,5 +228,19 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
       return fundingRates(history, request.ask as FundingRatesAsk)
     case 'liquidations':
       return liquidations(history, request.ask as LiquidationsAsk)
+    case 'conditionalOrders':
+      return conditionalOrders(history, request.ask as ConditionalOrdersAsk)
+    case 'conditionalOrder': {
+      const { account, sequence, kind } = request.ask as Queries['conditionalOrder']['ask']
+      const isIt = (each: HistoryConditionalOrder): boolean =>
+        each.account === account && each.createdSequence === sequence && each.kind === kind
+      return history.conditionals.find(isIt) ?? null
+    }
+    case 'twapOrders':
+      return twapOrders(history, request.ask as TwapOrdersAsk)
+    case 'twapOrder':
+      return findTwap(history, request.ask as Queries['twapOrder']['ask'])
+    case 'twapSlices':
+      return twapSlices(history, request.ask as TwapSlicesAsk)
   }
 }

@@ -17,11 +17,13 @@ import { CLOSED_MAX, ROWS_MAX } from '../../core/liquidation/settle_pair.ts'
 import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
 import { LOOKS_MORE } from '../../core/orders/sweep.ts'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
+import { TRAIL_PLACES } from '../../core/state/conditional_rows.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { CountedStage } from '../support/counted_stage.ts'
 import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
+import { countWaiting, QUEUE_LOOK, WAITING_LOOK, WAITING_MOST } from '../support/counted_waiting.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
 /** Steps of one resting order: to be looked at, to end, to be traded with. */
@@ -43,7 +45,8 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.MINT]: FEW,
   [CommandType.OPEN_SESSION]: FEW,
   [CommandType.REFRESH_SESSION]: FEW,
-  [CommandType.REVOKE_SESSION]: FEW,
+  // With all TWAP orders that it asked for.
+  [CommandType.REVOKE_SESSION]: WAITING_MOST * END,
   [CommandType.SET_MAINTENANCE]: FEW,
   [CommandType.SET_PAIR_STATUS]: FEW,
   [CommandType.SET_FEE_TIER]: FEW,
@@ -78,6 +81,15 @@ const BOUNDS: Readonly<Record<number, number>> = {
   // One order, as of PLACE_ORDER, on a perpetual; a part of a ranking and deleveraging are less (support/counted_liquidation.ts).
   [CommandType.LIQUIDATION_STEP]: PERP_PATH_MAX * MARGIN_FILL,
   [CommandType.SETTLEMENT_STEP]: ROWS_MAX * LOOK / 4 + CLOSED_MAX * MARGIN_FILL,
+  // Orders that wait (support/counted_waiting.ts): of an account that has as many as it may.
+  [CommandType.ATTACH_CONDITIONALS]: FEW,
+  [CommandType.CANCEL_CONDITIONAL]: WAITING_MOST * WAITING_LOOK,
+  [CommandType.EXPIRE_CONDITIONAL]: FEW,
+  // One order, as of PLACE_ORDER, and a look at every queue of trailing stops; or as many groups of them as become parts of others.
+  [CommandType.TRIGGER_STEP]: PERP_PATH_MAX * MARGIN_FILL + TRAIL_PLACES * QUEUE_LOOK,
+  [CommandType.CREATE_TWAP]: WAITING_MOST * WAITING_LOOK,
+  [CommandType.CANCEL_TWAP]: FEW,
+  [CommandType.TWAP_STEP]: PATH_MAX * FILL,
 }
 
 class Stage extends CountedStage {
@@ -258,7 +270,9 @@ t.test('commands of a full exchange', async (t) => {
   // Last: with it the state has another size, which whoever applies it makes.
   raised.count(CommandType.RAISE_LIMIT, { limit: 0, value: raised.state.genesis.limits.accounts + 1024 })
   raised.count(CommandType.LIMITS_IN_FORCE, {})
-  const more = [...raised.most, ...countMargin(), ...countLiquidation()]
+  const waiting = countWaiting()
+  for (const steps of waiting.idle) t.ok(steps <= FEW, `a price that fires nothing, over 1,900 trailing stops: ${steps} steps`)
+  const more = [...raised.most, ...countMargin(), ...countLiquidation(), ...waiting.most]
   for (const [type, steps] of more) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
   for (const type of Object.values(CommandType)) {
     if (type === CommandType.GENESIS) continue

@@ -12,6 +12,7 @@ import {
   FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, MARK_MINUTE, ORDER_MARGIN_RECORD,
 } from '../../core/history/store/margin_layout.ts'
 import { isPacked, pack, provedPage, unpack } from '../../core/history/store/packing.ts'
+import { CONDITIONAL_RECORD, SLICE_RECORD } from '../../core/history/store/waiting_layout.ts'
 import { FILL } from '../../core/layout/event.ts'
 import { viewsOf, wordsOf, type Layout, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -23,6 +24,7 @@ const LAYOUTS: [PageTableName, Layout][] = [
   ['order_page', ORDER_RECORD], ['posting_page', POSTING], ['trade_page', FILL], ['order_reference_page', ORDER_REFERENCE],
   ['posting_reference_page', POSTING_REFERENCE], ['application_trade_page', APPLICATION_TRADE], ['margin_order_page', ORDER_MARGIN_RECORD],
   ['funding_payment_page', FUNDING_PAYMENT_RECORD], ['mark_page', MARK_MINUTE], ['funding_rate_page', FUNDING_RATE_RECORD],
+  ['conditional_order_page', CONDITIONAL_RECORD], ['twap_slice_page', SLICE_RECORD],
 ]
 const LONGS = [0n, 1n, -1n, 2n ** 31n, -(2n ** 31n), 2n ** 32n - 1n, 2n ** 32n, -(2n ** 32n), 2n ** 63n - 1n, -(2n ** 63n)]
 const WORDS = [0, 1, -1, 127, 128, 2 ** 31 - 1, -(2 ** 31)]

@@ -13,7 +13,7 @@ import type { OrderTerms } from '../../gateway/bridge/terms.ts'
 const caller = { account: 4, session: 7, generation: 9 } as Parameters<typeof encodeOrder>[4]
 const TERMS: OrderTerms = {
   pair: 1, flags: 0, price: 3000, lots: 100, slippageBps: 0, targetSlot: 0, expiresAt: 0, targetSequence: 0, options: 0, key: '',
-  clientOrderId: '', named: null, margin: null,
+  clientOrderId: '', named: null, margin: null, legs: null,
 } as unknown as OrderTerms
 const ORDERS: readonly [terms: Partial<OrderTerms>, slots: number][] = [
   [{}, 1], [{ clientOrderId: 'quote-1' }, 2], [{ options: Option.LEGS }, 3],

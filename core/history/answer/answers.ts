@@ -12,13 +12,14 @@ import { createMarginReader } from './margin_answers.ts'
 import { createMarginValueReader } from './margin_value.ts'
 import { createMarketReader } from './market_answers.ts'
 import { applicationMovementTrail, movementTrail } from './movement_answers.ts'
-import { applicationOrderTrail, findOrder, orderTrail } from './order_answers.ts'
+import { applicationOrderTrail, findOrder, orderTrail, type OrderLinks } from './order_answers.ts'
 import { CheckedStore, createPageReader, type PageReader } from '../store/page_reader.ts'
 import { createHourReader } from './hour_reader.ts'
 import { createPortfolioReader } from './portfolio_reader.ts'
 import type { HistoryTrade, Queries, QueryName, TradesAsk } from './queries.ts'
 import type { HistoryDatabase } from '../store/store.ts'
 import { boundsOf, descend, descendThrough, start } from './trails.ts'
+import { createWaitingReader } from './waiting_answers.ts'
 import { walk, type Trail } from './walk.ts'
 
 const { at: P } = POSTING
@@ -53,15 +54,17 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const market = createMarketReader(genesis, candles, trades, marks)
   const isPerp = (pair: number): boolean => genesis.pairs[pair]!.perp !== null
   const margin = createMarginReader(store, isPerp)
+  const waiting = createWaitingReader(store, orders, margin)
+  const links: OrderLinks = { margin: margin.orderMargin, parent: waiting.parentOf }
   const readers = [
     orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades, marks, marginValues,
-    ...margin.readers,
+    ...margin.readers, ...waiting.readers,
   ]
   return {
     *order(ask) {
-      return findOrder(orders, margin.orderMargin, ask.account, ask.sequence)
+      return findOrder(orders, links, ask.account, ask.sequence)
     },
-    orders: (ask) => walk(orderTrail(orders, margin.orderMargin, isPerp, ask), ask),
+    orders: (ask) => walk(orderTrail(orders, links, isPerp, ask), ask),
     *trade(ask) {
       for (const [pair, reader] of trades.entries()) {
         const found = findTrade(reader, pair, ask.sequence, ask.index)
@@ -80,7 +83,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     *portfolio(ask) {
       return yield* portfolio(ask.account, ask.period, ask.now)
     },
-    applicationOrders: (ask) => walk(applicationOrderTrail(orderReferences, orders, margin.orderMargin, ask), ask),
+    applicationOrders: (ask) => walk(applicationOrderTrail(orderReferences, orders, links, ask), ask),
     applicationMovements: (ask) => walk(applicationMovementTrail(postingReferences, postings, genesis, ask), ask),
     *applicationStats(ask) {
       return yield* stats(ask.application, ask.since)
@@ -92,6 +95,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     markets: (ask) => market.statsOfEach(ask.pairs, ask.now),
     candles: (ask) => listCandles(candles, ask),
     ...margin.answers,
+    ...waiting.answers,
     forget: () => {
       store.forget()
       for (const reader of readers) reader.forget()
@@ -104,6 +108,8 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     },
   }
 }
+
+const NO_LINKS: OrderLinks = { margin: () => null, parent: () => null }
 
 /** The trade in the FILL at `at`. */
 function tradeAt(reader: PageReader, at: number): HistoryTrade {
@@ -216,7 +222,7 @@ function ownTradeTrail(reader: PageReader, orders: PageReader, ask: TradesAsk, a
   let bounds = boundsOf(ask)
   if (orderSequence !== undefined) {
     // An order traded between its placement and its last change.
-    const order = findOrder(orders, () => null, account, orderSequence)
+    const order = findOrder(orders, NO_LINKS, account, orderSequence)
     const life = order === null ? { from: Infinity, to: 0 } : { from: order.createdAt, to: order.updatedAt }
     bounds = { ...bounds, from: Math.max(bounds.from, life.from), to: Math.min(bounds.to, life.to) }
   }

@@ -26,6 +26,10 @@ export interface MarginReader {
   }
   /** Where an order of `pair` stands; `null`: it is of a spot pair. */
   orderMargin(account: number, pair: number, sequence: number): HistoryOrderMargin | null
+  /** `null`: there is no such position of the account. */
+  findPosition(account: number, name: Named): HistoryPosition | null
+  /** What the two have cost so far, in pages. */
+  loads(): number
   readonly readers: readonly PageReader[]
 }
 
@@ -56,6 +60,8 @@ export function createMarginReader(store: CheckedStore, isPerp: (pair: number) =
       fundingRates: (ask) => walk(rateTrail(rates, ask), ask),
       liquidations: (ask) => walk(liquidationTrail(liquidations, bucketOf, ask), ask),
     },
+    findPosition: (account, name) => findPosition(positions, bucketOf, account, name),
+    loads: () => orders.loads + positions.loads + buckets.loads + margins.loads,
     orderMargin: (account, pair, sequence) => {
       if (!isPerp(pair)) return null
       const { f64, i32 } = orders.views

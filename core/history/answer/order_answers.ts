@@ -2,8 +2,7 @@
 import { Flag, CLIENT_ORDER_ID_SHIFT } from '../../layout/command.ts'
 import { ORDER_RECORD, ORDER_REFERENCE } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
-import type { MarginReader } from './margin_answers.ts'
-import type { ApplicationOrdersAsk, HistoryOrder, OrdersAsk } from './queries.ts'
+import type { ApplicationOrdersAsk, HistoryOrder, HistoryOrderMargin, Named, OrdersAsk } from './queries.ts'
 import { boundsOf, descend, descendThrough, start } from './trails.ts'
 import type { Trail } from './walk.ts'
 
@@ -16,13 +15,19 @@ function labelOf(reader: PageReader, at: number): string {
   return length === 0 ? '' : Buffer.from(reader.views.bytes.buffer as ArrayBuffer, (at + O.label) * 4, length).toString('latin1')
 }
 
-/** Where an order of a perpetual stands (margin_answers.ts). */
-export type MarginOf = MarginReader['orderMargin']
+/** What other tables say of an order; `null`: nothing. */
+export interface OrderLinks {
+  /** Where an order of a perpetual stands (margin_answers.ts). */
+  readonly margin: (account: number, pair: number, sequence: number) => HistoryOrderMargin | null
+  /** The TWAP order of which it is a slice (waiting_answers.ts). */
+  readonly parent: (account: number, flags: number, sequence: number) => Named | null
+}
 
-function orderAt(reader: PageReader, marginOf: MarginOf, account: number, at: number): HistoryOrder {
+export function orderAt(reader: PageReader, links: OrderLinks, account: number, at: number): HistoryOrder {
   const { i32, u32, f64, i64 } = reader.views
   const sequence = f64[(at + O.sequence) >>> 1]!
-  const margin = marginOf(account, i32[at + O.pair]!, sequence)
+  const margin = links.margin(account, i32[at + O.pair]!, sequence)
+  const parent = links.parent(account, u32[at + O.flags]!, sequence)
   return {
     account,
     sequence,
@@ -41,20 +46,21 @@ function orderAt(reader: PageReader, marginOf: MarginOf, account: number, at: nu
     slippageBps: i32[at + O.slippageBps]!,
     clientOrderId: labelOf(reader, at),
     ...(margin === null ? {} : { margin }),
+    ...(parent === null ? {} : { parent }),
   }
 }
 
-export function findOrder(reader: PageReader, marginOf: MarginOf, account: number, sequence: number): HistoryOrder | null {
+export function findOrder(reader: PageReader, links: OrderLinks, account: number, sequence: number): HistoryOrder | null {
   const { f64 } = reader.views
   const word = (at: number): number => f64[(at + O.sequence) >>> 1]!
   const number = reader.search(account, reader.count(account), (at) => word(at) <= sequence) - 1
   if (number < 0) return null
   const at = reader.locate(account, number)
-  return word(at) === sequence ? orderAt(reader, marginOf, account, at) : null
+  return word(at) === sequence ? orderAt(reader, links, account, at) : null
 }
 
 /** Orders of one account. */
-export function orderTrail(reader: PageReader, marginOf: MarginOf, isPerp: (pair: number) => boolean, ask: OrdersAsk): Trail<HistoryOrder> {
+export function orderTrail(reader: PageReader, links: OrderLinks, isPerp: (pair: number) => boolean, ask: OrdersAsk): Trail<HistoryOrder> {
   const { account, statuses, pair, sell, market, margin, clientOrderId } = ask
   const { i32, u32, f64 } = reader.views
   const bounds = boundsOf(ask)
@@ -75,14 +81,14 @@ export function orderTrail(reader: PageReader, marginOf: MarginOf, isPerp: (pair
     isOver: (at) => f64[(at + O.createdAt) >>> 1]! < bounds.from,
     rows: (at) => (passes(at) ? 1 : 0),
     position: (at) => ({ sequence: f64[(at + O.sequence) >>> 1]!, index: 0 }),
-    build: (at) => orderAt(reader, marginOf, account, at),
+    build: (at) => orderAt(reader, links, account, at),
     loads: () => reader.loads,
   }
 }
 
 /** Orders of all accounts of an application, by their references; only those that are shown are looked up. */
 export function applicationOrderTrail(
-  references: PageReader, orders: PageReader, marginOf: MarginOf, ask: ApplicationOrdersAsk,
+  references: PageReader, orders: PageReader, links: OrderLinks, ask: ApplicationOrdersAsk,
 ): Trail<HistoryOrder> {
   const { application, statuses, pair, sell, market } = ask
   const { i32, f64 } = references.views
@@ -104,7 +110,7 @@ export function applicationOrderTrail(
     position: (at) => ({ sequence: f64[(at + REF.sequence) >>> 1]!, index: 0 }),
     build: (at) => {
       const account = i32[at + REF.account]!
-      return orderAt(orders, marginOf, account, orders.locate(account, f64[(at + REF.number) >>> 1]!))
+      return orderAt(orders, links, account, orders.locate(account, f64[(at + REF.number) >>> 1]!))
     },
     loads: () => references.loads + orders.loads,
   }

@@ -5,9 +5,10 @@
  * first, by sequence and then by number within the command. Everything is bounded: `limit` rows, `skip` to the 10,000th page,
  * counting up to `countMost`.
  */
-import type { OrderView } from '../../view/accounts.ts'
 import type { Listing, OrdersAsk, Position, Walk } from '../../view/listing.ts'
-import type { HistoryOrderMargin, MarginQueries, Named, OpenInterest } from './margin_queries.ts'
+import type { MarginQueries, Named, OpenInterest } from './margin_queries.ts'
+import type { HistoryOrder } from './order_queries.ts'
+import type { WaitingQueries } from './waiting_queries.ts'
 
 export { Entry, ENTRY_NAMES, Transaction, TRANSACTION_NAMES, Reference } from '../store/movement_kinds.ts'
 export type { Listing, OrdersAsk, Position, Walk }
@@ -15,16 +16,10 @@ export type {
   FundingPaymentsAsk, FundingRatesAsk, HistoryBucket, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryOrderMargin,
   HistoryPosition, LiquidationsAsk, Named, OpenInterest, PositionsAsk,
 } from './margin_queries.ts'
-
-/** An order of any age. Until it ends `outcome` is SUBMITTED or PARTIALLY_FILLED. */
-export interface HistoryOrder extends OrderView {
-  /** Status | Reason << 8. */
-  outcome: number
-  /** bps asked for; meaningful with Flag.SLIPPAGE. */
-  slippageBps: number
-  /** Of an order of a perpetual (Flag.MARGIN). */
-  margin?: HistoryOrderMargin
-}
+export type { HistoryOrder } from './order_queries.ts'
+export type {
+  ConditionalOrdersAsk, HistoryConditionalOrder, HistoryTwapOrder, TwapOrdersAsk, TwapSlicesAsk,
+} from './waiting_queries.ts'
 
 /** One fill, as the public sees it and as both sides do. */
 export interface HistoryTrade {
@@ -256,7 +251,7 @@ export interface Screener {
 }
 
 /** Every question by name. `null`: there is no such thing, or it is not the asker's. */
-export interface Queries extends MarginQueries {
+export interface Queries extends MarginQueries, WaitingQueries {
   order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
   orders: { ask: OrdersAsk; answer: Listing<HistoryOrder> }
   trade: { ask: { sequence: number; index: number }; answer: HistoryTrade | null }

@@ -23,7 +23,7 @@ export interface Trail<Row> {
 }
 
 /** Pages read before others get a turn. */
-const SLICE = 32
+export const SLICE = 32
 /** Most rows of one record. */
 const ROWS = 3
 
