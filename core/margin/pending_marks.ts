@@ -26,7 +26,7 @@ import type { State } from '../state/state.ts'
 import { find, mayFire, takeAway } from './conditionals.ts'
 import { perpNumber } from './guard_heap.ts'
 import { isFresh, isPerpetual } from './mark_price.ts'
-import { firstTrail, ratchet, trailTrigger } from './trails.ts'
+import { firstTrail, mayMeetTrail, ratchet, trailTrigger } from './trails.ts'
 import { firstTrigger, isCrossed, isOlder } from '../state/trigger_heap.ts'
 
 /** Groups of trailing stops that one step makes parts of others, and conditional orders that it puts where marks find them. */
@@ -54,7 +54,7 @@ export function noteMark(state: State, pair: number): void {
   state.pendingMarks[at + 1] = mark
   add(state, perp, PERP.MARKS, 1)
   const alone = get(state, perp, PERP.MARKS) === 1 && get(state, perp, PERP.DUE_FIRST) === 0 && get(state, perp, PERP.LATER_FIRST) === 0
-  if (alone && firstReached(state, pair, mark) < 0) finishMark(state, pair, mark, RATCHETS_ALONG)
+  if (alone && !mayReach(state, pair, mark)) finishMark(state, pair, mark, RATCHETS_ALONG)
 }
 
 /** Marks that are still to be looked at are forgotten: the perpetual begins again. */
@@ -118,6 +118,15 @@ function finishMark(state: State, pair: number, mark: number, most: number): voi
   const perp = perpRow(state, pair)
   set(state, perp, PERP.MARKS_FIRST, (get(state, perp, PERP.MARKS_FIRST) + 1) % PENDING_MARKS_MAX)
   add(state, perp, PERP.MARKS, -1)
+}
+
+/** False when the mark fires nothing on `pair`, as far as may be known without a look at every queue of trailing stops. */
+function mayReach(state: State, pair: number, mark: number): boolean {
+  for (let side = 0; side < 2; side++) {
+    const first = firstTrigger(state, pair, side === 1)
+    if ((first >= 0 && isCrossed(state, first, mark)) || mayMeetTrail(state, pair, side, mark)) return true
+  }
+  return false
 }
 
 /** Address of what the price `mark` fires first on `pair`; -1: nothing. */

@@ -229,16 +229,20 @@ export function leaveTrail(state: State, row: number): void {
   shrinkGroup(state, perpRow(state, pair), side, group)
 }
 
+/** False when the mark fires no stop on that side of `pair`: the one bound says so. */
+export function mayMeetTrail(state: State, pair: number, side: number, mark: number): boolean {
+  const perp = perpRow(state, pair)
+  if (get(state, perp, PERP.TRAILS + side) === 0) return false
+  const best = get(state, trailGroupRow(state, get(state, perp, PERP.TRAIL_OLDEST + side) - 1), TRAIL_GROUP.WATERMARK)
+  return isMet(side, trailTick(side, best, leastBps(state, pair, side, 0)), mark)
+}
+
 /** Address of the stop on that side of `pair` that the mark fires first: the one whose tick is met first, then the older one; -1: none. */
 export function firstTrail(state: State, pair: number, side: number, mark: number): number {
-  const perp = perpRow(state, pair)
-  if (get(state, perp, PERP.TRAILS + side) === 0) return -1
-  const least = leastBps(state, pair, side, 0)
-  const best = get(state, trailGroupRow(state, get(state, perp, PERP.TRAIL_OLDEST + side) - 1), TRAIL_GROUP.WATERMARK)
-  if (!isMet(side, trailTick(side, best, least), mark)) return -1
+  if (!mayMeetTrail(state, pair, side, mark)) return -1
   let found = -1
   let tick = 0
-  for (let bps = least; bps >= 0; bps = leastBps(state, pair, side, bps + 1)) {
+  for (let bps = leastBps(state, pair, side, 0); bps >= 0; bps = leastBps(state, pair, side, bps + 1)) {
     const row = firstOf(state, pair, side, bps)
     const own = trailTrigger(state, row)
     if (!isMet(side, own, mark)) continue

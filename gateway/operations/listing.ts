@@ -6,6 +6,8 @@
  * - neither: page 1 of page mode, and nextPageToken beside it when there is more, so that a client may go on by cursor.
  * - both: 400.
  *
+ * A listing that walks (ListingRules) is in cursor mode without either, and says 0 for page and total there.
+ *
  * A cursor walk costs the same at any depth and neither repeats nor misses rows that stay; a page far back is counted through.
  * Counting ends at the ceiling: 10,000 pages, or a lower one the listing names.
  */
@@ -70,12 +72,16 @@ export interface ListingPlan {
   readonly ceiling: number
   /** The answer carries nextPageToken. */
   readonly linked: boolean
+  /** Page and total of a walk are said, as 0. */
+  readonly zeros: boolean
 }
 
 export interface ListingRules {
   readonly direction?: Direction
   /** Totals end here; 10,000 pages when absent. */
   readonly ceiling?: number
+  /** It is a walk unless `page` is given. */
+  readonly walks?: boolean
 }
 
 /**
@@ -85,7 +91,8 @@ export interface ListingRules {
 export function readListing(
   gateway: Gateway, call: Call<never>, operation: string, input: ListingInput, rules: ListingRules = {},
 ): ListingPlan | Refused {
-  const { page, pageSize = PAGE_SIZE, pageToken, ...filters } = input
+  const { page, pageSize = PAGE_SIZE, pageToken = rules.walks === true && input.page === undefined ? '' : undefined, ...filters } = input
+  const zeros = rules.walks === true
   const scope: Scope = { operation, account: call.account, direction: rules.direction ?? 'newest-first', filters }
   if (pageToken === undefined) {
     if (pageSize > PAGE_SIZE_MAX) return refusedField('pageSize', `pageSize must be at most ${PAGE_SIZE_MAX} without pageToken`)
@@ -93,12 +100,12 @@ export function readListing(
     const number = page ?? 1
     // One more than the ceiling, so that a total that ends exactly there is told from one that goes on.
     const walk = { limit: pageSize, skip: (number - 1) * pageSize, after: null, countMost: ceiling + 1 }
-    return { walk, page: number, scope, ceiling, linked: page === undefined }
+    return { walk, page: number, scope, ceiling, linked: page === undefined, zeros }
   }
   if (page !== undefined) return refusedField('pageToken', 'page and pageToken exclude each other')
   const after = pageToken === '' ? null : readPageToken(gateway.pageTokenKey, scope, pageToken)
   if (pageToken !== '' && after === null) return refusedField('pageToken', 'pageToken is none of this listing')
-  return { walk: { limit: pageSize, skip: 0, after, countMost: 0 }, page: 0, scope, ceiling: 0, linked: true }
+  return { walk: { limit: pageSize, skip: 0, after, countMost: 0 }, page: 0, scope, ceiling: 0, linked: true, zeros }
 }
 
 export interface ListingFields {
@@ -117,10 +124,10 @@ export interface ListingFields {
 export function answerListing<Row>(
   gateway: Gateway, plan: ListingPlan, listing: Listing<Row>, positionOf: (row: Row) => Position, behind: number | null,
 ): ListingFields {
-  const { walk, page, scope, ceiling, linked } = plan
+  const { walk, page, scope, ceiling, linked, zeros } = plan
   const last = listing.rows.at(-1)
   const next = linked && listing.more && last !== undefined ? makePageToken(gateway.pageTokenKey, scope, positionOf(last)) : ''
-  if (page === 0) return { pageSize: walk.limit, nextPageToken: next, ...asOfField(behind) }
+  if (page === 0) return { ...(zeros ? { page: 0, total: 0 } : {}), pageSize: walk.limit, nextPageToken: next, ...asOfField(behind) }
   const total = Math.min(listing.total, ceiling)
   const totalPages = Math.ceil(total / walk.limit)
   const fields: ListingFields = { page, pageSize: walk.limit, total, totalPages, ...asOfField(behind) }

@@ -2,7 +2,7 @@
 import type { Listing, Position } from '../../core/history/answer/queries.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { answerListing, readListing, type ListingFields, type ListingInput } from './listing.ts'
+import { answerListing, readListing, type ListingFields, type ListingInput, type ListingRules } from './listing.ts'
 import type { Call } from './operation.ts'
 
 const isAfter = (a: Position, b: Position): boolean => a.sequence < b.sequence || (a.sequence === b.sequence && a.index < b.index)
@@ -13,9 +13,9 @@ const isAfter = (a: Position, b: Position): boolean => a.sequence < b.sequence |
  */
 export function listLive<Row>(
   gateway: Gateway, call: Call<never>, operation: string, input: ListingInput, read: () => readonly Row[] | null,
-  positionOf: (row: Row) => Position, answer: (rows: Row[], fields: ListingFields) => void,
+  positionOf: (row: Row) => Position, answer: (rows: Row[], fields: ListingFields) => void, rules: ListingRules = {},
 ): void {
-  const plan = readListing(gateway, call, operation, input)
+  const plan = readListing(gateway, call, operation, input, rules)
   if (plan instanceof Refused) return call.refuse(plan)
   const all = read()
   if (all === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
