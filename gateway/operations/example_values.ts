@@ -1,8 +1,10 @@
 /**
  * What the examples of several operations and channels say. Ids are those of the shipped genesis.
  */
+import { ConditionType } from '../../core/layout/conditional.ts'
 import {
-  marginAccountId, movementId, orderId, parentMarginId, positionId, riskBucketId, tradeId, userId,
+  conditionalOrderId, marginAccountId, movementId, ocoGroupId, orderId, parentMarginId, positionId, riskBucketId, tradeId, twapOrderId,
+  userId,
 } from '../../core/layout/ids.ts'
 
 export const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -141,6 +143,12 @@ export const PARENT_MARGIN = parentMarginId(17, 3)
 export const MARGIN_SUB = marginAccountId(60, 4)
 export const RISK_BUCKET = riskBucketId(62, 5)
 export const POSITION = positionId(63, 6)
+export const TAKE_PROFIT = conditionalOrderId(70, ConditionType.TAKE_PROFIT)
+export const STOP_LOSS = conditionalOrderId(70, ConditionType.STOP_LOSS)
+export const OCO_GROUP = ocoGroupId(70)
+export const TRAILING_STOP = conditionalOrderId(69, ConditionType.TRAILING_STOP)
+export const TWAP = twapOrderId(72, 2)
+export const SLICE = orderId(73, 8)
 /** A parent with one isolated position of 0.05 BTC, bought at 60,000 with leverage 10 and marked at 60,200. */
 export const marginAccount = {
   marginAccountId: PARENT_MARGIN, accountKind: 'PARENT' as const, accountState: 'Normal' as const, collateralAsset: 'USDC',
@@ -201,4 +209,19 @@ export const orderRisk = {
     executionPriceRange: { bestPrice: '60000', worstPrice: '60000' },
   },
   referencePrice: '60000',
+}
+/** A trailing stop of that position: the best mark since it was armed was 60,400. */
+export const conditionalOrder = {
+  conditionalOrderId: TRAILING_STOP, id: TRAILING_STOP, conditionType: 'TRAILING_STOP' as const, state: 'ARMED' as const,
+  tradingPairId: PERP, symbol: 'BTC/USDC-PERP', side: 'SELL' as const, positionId: POSITION, marginAccountId: PARENT_MARGIN,
+  riskBucketId: RISK_BUCKET, triggerPrice: '59796', orderType: 'MARKET' as const, quantity: '0.05', closePosition: true, trailBps: 100,
+  watermarkPrice: '60400', trailArmedAt: MOMENT, createdAt: MOMENT, updatedAt: MOMENT,
+}
+/** Of 0.3 BTC three of ten slices were placed, in 5 minutes. */
+export const twapOrder = {
+  twapOrderId: TWAP, id: TWAP, state: 'ACTIVE' as const, tradingPairId: PAIR, symbol: 'BTC/USDC', side: 'BUY' as const,
+  tradingMode: 'SPOT' as const, quantity: '0.3', filledQuantity: '0.0891', remainingQuantity: '0.2109', averageFillPrice: '60004.25',
+  slicesPlaced: 3, plannedSlices: 10, startTime: MOMENT, endTime: '2026-01-15T09:35:00.000Z', durationSeconds: 300, firstSliceAt: MOMENT,
+  nextSliceAt: '2026-01-15T09:31:28.500Z', randomize: true, reduceOnly: false, executionStyle: 'MARKET' as const, clientTwapId: 'in-parts-1',
+  fee: '2.673189', createdAt: MOMENT, updatedAt: '2026-01-15T09:31:02.250Z',
 }

@@ -48,7 +48,7 @@ function findPosition({ state, gate }: Gateway, account: number, text: string): 
 }
 
 /** The same where only an open one will do. */
-function findOpen(gateway: Gateway, account: number, text: string): PositionInBucket | Refused {
+export function findOpen(gateway: Gateway, account: number, text: string): PositionInBucket | Refused {
   const found = findPosition(gateway, account, text)
   return found instanceof Refused || 'bucket' in found ? found : missing()
 }

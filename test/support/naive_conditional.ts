@@ -10,7 +10,7 @@ import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { lacksToCancel, type Agent } from './naive_agents.ts'
 import { familyOf, share } from './naive_families.ts'
-import { isStale, perpOf, Rows, type Position } from './naive_margin.ts'
+import { isPerp, isStale, perpOf, Rows, type Position } from './naive_margin.ts'
 import { has, type Ex, type Order } from './naive_terms.ts'
 import { triggerOf } from './naive_trailing.ts'
 import { endUnstarted, type Twap } from './naive_twap.ts'
@@ -164,7 +164,7 @@ export function listOf<T>(lists: Map<number, T[]>, key: number): T[] {
 
 /** True while what fires on a pair may enter orders. */
 export const mayFire = (ex: Ex, pair: number): boolean =>
-  ex.statuses[pair] === 'ACTIVE' && (ex.margins.perps[pair] === null || perpOf(ex, pair).mode < 2)
+  ex.statuses[pair] === 'ACTIVE' && (!isPerp(ex, pair) || perpOf(ex, pair).mode < 2)
 
 /** The mark counts: it is fresh, and what it fires may enter orders. */
 export const markCounts = (ex: Ex, pair: number): boolean => mayFire(ex, pair) && !isStale(ex, pair)

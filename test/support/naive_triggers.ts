@@ -156,7 +156,7 @@ function close(ex: Ex, conditional: Conditional): void {
 }
 
 /** The order that closes `lots` at most, as a command that nobody sent. */
-function orderOf(ex: Ex, { flags: given, pair, limit, slippageBps, position, lots: _ }: Conditional, lots: number): Decoded {
+function orderOf(ex: Ex, { flags: given, pair, limit, slippageBps, position }: Conditional, lots: number): Decoded {
   const limited = has(given, LegFlag.LIMIT)
   const time = has(given, LegFlag.IOC) ? Flag.IOC : has(given, LegFlag.FOK) ? Flag.FOK : 0
   const flags = (has(given, LegFlag.SELL) ? Flag.SELL : 0) | (limited ? time : Flag.MARKET) | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE |
