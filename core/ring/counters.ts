@@ -52,6 +52,10 @@ export const MATCHER_COUNTERS = [
   'liquidations_deleveraged',
   'liquidations_bad_debt',
   'liquidations_completed',
+  'conditionals_fired',
+  'conditionals_failed',
+  'twap_slices',
+  'twap_slices_skipped',
 ] as const
 /** Values of `disk_level` (core/disk.ts). The lowest is what stands there before anybody looked. */
 export const DISK = { FULL: 0, RESERVE: 1, OPEN: 2 } as const

@@ -229,6 +229,8 @@ function deliver(sequencer: Sequencer): void {
     const type = outbox.i32[at]! & 0xff
     if (type === EventType.RESULT && outbox.i32[at + RESULT.at.code] !== 0) sequencer.meter.refused()
     if (type === EventType.LIQUIDATION) sequencer.meter.liquidated(outbox.i32[at + LIQUIDATION.at.status]!)
+    else if (type === EventType.CONDITIONAL) sequencer.meter.waited(outbox.i32[at + CONDITIONAL_ORDER.at.what]!)
+    else if (type === EventType.TWAP) sequencer.meter.sliced(outbox.i32[at + TWAP_ORDER.at.what]!)
     if (asks && type === EventType.RESULT) answer(lane, outbox.i32, at)
     else if (cancels && type === EventType.ORDER_ENDED) {
       // An order that ended along with something else, as the slice of a TWAP order, has no correlation, and nobody reckons with it.

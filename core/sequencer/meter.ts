@@ -1,5 +1,7 @@
 /** The matcher's counters in shared memory: one store each, read by the operator thread. */
+import { ConditionalReason, conditionalReasonOf } from '../layout/conditional.ts'
 import { LIQUIDATION_STATUS_NAMES } from '../layout/margin_events.ts'
+import { TwapReason, twapReasonOf } from '../layout/twap.ts'
 import { CLOCK, SCALAR } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { COMMIT_BUCKETS, COMMIT_HISTOGRAM, MATCHER } from '../ring/counters.ts'
@@ -20,6 +22,10 @@ export interface Meter {
   invalid(): void
   /** A step of a liquidation was told: LiquidationStatus. */
   liquidated(status: number): void
+  /** A conditional order was told of: what, as CONDITIONAL has it. */
+  waited(what: number): void
+  /** A TWAP order was told of: what, as TWAP has it. */
+  sliced(what: number): void
   /** Timer commands of a batch. */
   timed(commands: number): void
   /** Pages of receipts that could not be written yet. */
@@ -93,6 +99,16 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
     liquidated: (status) => {
       const index = OF_STATUS[status] ?? -1
       if (index >= 0) counters[index]!++
+    },
+    waited: (what) => {
+      const reason = conditionalReasonOf(what)
+      if (reason === ConditionalReason.TRIGGERED) counters[MATCHER.conditionals_fired]!++
+      else if (reason === ConditionalReason.FAILED) counters[MATCHER.conditionals_failed]!++
+    },
+    sliced: (what) => {
+      const reason = twapReasonOf(what)
+      if (reason === TwapReason.SLICE) counters[MATCHER.twap_slices]!++
+      else if (reason === TwapReason.SKIPPED) counters[MATCHER.twap_slices_skipped]!++
     },
     invalid: () => {
       counters[MATCHER.invalid_records]!++

@@ -35,6 +35,8 @@ export interface PerpFigures {
   readonly openLots: number
   readonly openCap: number
   readonly positions: number
+  /** Marks that conditional orders still have to be held against. */
+  readonly pendingMarks: number
   /** Ticks: where the embedded price begins. An index price within so many ppm of the one before is taken. */
   readonly reference: number
   readonly indexBandPpm: number
@@ -53,7 +55,7 @@ export function perpFigures(state: State, pair: number): PerpFigures {
     forcedUntil: getF64(state, perp, PERP.FORCED_UNTIL), nextFundingAt: getF64(state, perp, PERP.NEXT_FUNDING_AT),
     staleMs: getF64(state, terms, PERP_TERMS.STALE_MS), lastRate: get(state, perp, PERP.LAST_RATE),
     predictedRate: rateSoFar(state, pair), openLots: getF64(state, perp, PERP.OPEN_LOTS), openCap: getF64(state, perp, PERP.OPEN_CAP),
-    positions: get(state, perp, PERP.POSITIONS), reference: get(state, terms, PERP_TERMS.REFERENCE),
+    positions: get(state, perp, PERP.POSITIONS), pendingMarks: get(state, perp, PERP.MARKS), reference: get(state, terms, PERP_TERMS.REFERENCE),
     indexBandPpm: get(state, terms, PERP_TERMS.INDEX_BAND_PPM),
   }
 }

@@ -225,3 +225,10 @@ export const twapOrder = {
   nextSliceAt: '2026-01-15T09:31:28.500Z', randomize: true, reduceOnly: false, executionStyle: 'MARKET' as const, clientTwapId: 'in-parts-1',
   fee: '2.673189', createdAt: MOMENT, updatedAt: '2026-01-15T09:31:02.250Z',
 }
+/** Its third slice. */
+export const slice = {
+  orderId: SLICE, id: SLICE, userId: USER, tradingPairId: PAIR, symbol: 'BTC/USDC', side: 'BUY' as const, orderType: 'MARKET' as const,
+  tradingMode: 'SPOT' as const, status: 'FILLED' as const, quantity: '0.0291', filledQuantity: '0.0291', remainingQuantity: '0',
+  averageFillPrice: '60010', postOnly: false, reduceOnly: false, parentOrderId: TWAP, fee: '0.873145',
+  createdAt: '2026-01-15T09:31:02.250Z', updatedAt: '2026-01-15T09:31:02.250Z',
+}

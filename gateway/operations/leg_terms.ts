@@ -147,7 +147,8 @@ export function tickOf({ genesis }: Gateway, name: string, text: string, pair: P
     : refusedField(name, `${name} must be a decimal string`)
 }
 
-function lotsIn(name: string, text: string, pair: Pair): number | Refused {
+/** Whole lots of the field `name`, 1 or more; or its refusal. */
+export function lotsIn(name: string, text: string, pair: Pair): number | Refused {
   const lots = lotsOf(pair, text)
   if (lots > 0) return lots
   return DECIMAL.test(text)

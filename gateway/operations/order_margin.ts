@@ -63,7 +63,9 @@ export function checkTradingMode(pair: Pair, item: MarginItem): Refused | null {
 }
 
 /** Takes what an order of `account` on the perpetual `pair` says about margin into its terms, or says why it cannot be. */
-export function takeMargin(gateway: Gateway, account: number, item: MarginItem, pair: Pair, terms: OrderTerms): Refused | null {
+export function takeMargin(
+  gateway: Gateway, account: number, item: MarginItem, pair: Pair, terms: Pick<OrderTerms, 'flags' | 'margin'>,
+): Refused | null {
   if (item.useMasterBalance === true) {
     return refusedField('useMasterBalance', 'useMasterBalance cannot apply to margin orders', 'MASTER_BALANCE_NOT_ALLOWED')
   }

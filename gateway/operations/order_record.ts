@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { ORDER_ANSWER } from '../../core/layout/answers.ts'
 import { Flag } from '../../core/layout/command.ts'
-import { marginAccountId, orderId, parentMarginId, riskBucketId, tradeId, userId } from '../../core/layout/ids.ts'
+import { marginAccountId, orderId, parentMarginId, riskBucketId, tradeId, twapOrderId, userId } from '../../core/layout/ids.ts'
 import { REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
@@ -105,6 +105,7 @@ export const OrderRecord = record('Order', 'An order as it is now.', Type.Object
   clientOrderId: Type.Optional(
     field(Type.String(), 'Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it.'),
   ),
+  parentOrderId: Type.Optional(field(Uuid, 'Of a slice: the TWAP order that placed it.')),
   selfTradePreventionMode: Type.Optional(
     field(Type.String(), 'What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both.'),
   ),
@@ -242,6 +243,7 @@ export function orderRecord(gateway: Gateway, order: OrderFacts): OrderRecord {
   if (filled > 0) record.averageFillPrice = averagePriceText(pair, order.filledQuote, filled)
   if ((flags & Flag.SLIPPAGE) !== 0 && order.slippageBps !== undefined) record.slippageToleranceBps = order.slippageBps
   if (order.clientOrderId !== '') record.clientOrderId = order.clientOrderId
+  if (order.parent !== undefined) record.parentOrderId = twapOrderId(order.parent.sequence, order.parent.row)
   if ((flags & Flag.STP_GIVEN) !== 0) record.selfTradePreventionMode = (flags & Flag.CANCEL_BOTH) !== 0 ? 'CANCEL_BOTH' : 'CANCEL_TAKER'
   const reason = REASON_NAMES[(order.outcome ?? 0) >>> 8]
   if (reason !== undefined && reason !== '') record.terminalReason = reason

@@ -46,7 +46,9 @@ export class BucketOpening implements Preparation {
 }
 
 /** What has to be opened for the order of these terms; `null`: nothing. */
-export function bucketToOpen({ state, gate }: Gateway, account: number, { margin, pair, flags, key }: OrderTerms): RiskBucketTerms | null {
+export function bucketToOpen(
+  { state, gate }: Gateway, account: number, { margin, pair, flags, key }: Pick<OrderTerms, 'margin' | 'pair' | 'flags' | 'key'>,
+): RiskBucketTerms | null {
   if (margin === null || margin.strategyKey === '' || margin.bucket !== 0) return null
   const { keyLow, keyHigh, strategyKey, accountSequence: createdSequence } = margin
   const terms = { marginAccount: margin.marginAccount - 1, createdSequence, pair: (flags & Flag.CROSS) !== 0 ? -1 : pair, strategyKey }

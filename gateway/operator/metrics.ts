@@ -73,6 +73,10 @@ export const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 
   liquidations_deleveraged: counter('exchange_liquidations_deleveraged_total', 'Parts of positions that were closed against others'),
   liquidations_bad_debt: counter('exchange_liquidations_bad_debt_total', 'Times that a bucket owed what the insurance fund could not pay'),
   liquidations_completed: counter('exchange_liquidations_completed_total', 'Risk buckets whose liquidation ended'),
+  conditionals_fired: counter('exchange_conditional_orders_fired_total', 'Conditional orders that fired'),
+  conditionals_failed: counter('exchange_conditional_orders_failed_total', 'Conditional orders whose order was refused when they fired'),
+  twap_slices: counter('exchange_twap_slices_total', 'Slices of TWAP orders that were placed'),
+  twap_slices_skipped: counter('exchange_twap_slices_skipped_total', 'Slices of TWAP orders that were left out'),
 }
 
 export const HISTORY_METRICS: Record<HistoryCounter, Metric> = {

@@ -20,6 +20,10 @@ const OF_PAIR: readonly (readonly [Metric, (figures: PerpFigures, pair: Pair, no
   [gauge('exchange_perp_predicted_funding_rate', 'Rate of this interval, if it goes on'), ({ predictedRate }) => predictedRate / 1e8],
   [gauge('exchange_perp_open_interest', 'Size of all long positions'), ({ openLots }, pair) => sized(pair, openLots)],
   [gauge('exchange_perp_positions', 'Open positions'), ({ positions }) => positions],
+  [
+    gauge('exchange_perp_pending_marks', 'Marks that conditional orders still have to be held against, 64 at most'),
+    ({ pendingMarks }) => pendingMarks,
+  ],
 ]
 const FUND = gauge('exchange_insurance_fund_equity', 'What the insurance fund is worth at the marks, units of the collateral asset')
 const BAD_DEBT = gauge('exchange_bad_debt', 'Losses that nobody could bear, units of the collateral asset')

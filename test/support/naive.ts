@@ -7,7 +7,7 @@
  * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
  * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, mass cancels in
  * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts,
- * margin trading in naive_margin.ts.
+ * margin trading in naive_margin.ts, orders that wait in naive_conditional.ts and naive_twap.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
@@ -17,6 +17,7 @@ import { lastsUntil, owner, revokeAgent, upsertAgent, type Agent } from './naive
 import { applicationsOf, setApplications, type NaiveApplication } from './naive_applications.ts'
 import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
+import { Waiting } from './naive_conditional.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { Margins } from './naive_margin.ts'
 import { marginCommand } from './naive_margin_commands.ts'
@@ -26,6 +27,7 @@ import { enterOwn } from './naive_own.ts'
 import { policy } from './naive_policy.ts'
 import { endsOrExtends, GONE, isLive, openDelegatedSession, openSession, type Session } from './naive_sessions.ts'
 import { holdOf, type Order } from './naive_terms.ts'
+import { waitingCommand } from './naive_waiting_commands.ts'
 
 /** Numbers of the refusal register, written out: they are a promise. */
 export const CODE = {
@@ -45,6 +47,8 @@ export const CODE = {
   MASTER_BALANCE_NOT_ALLOWED: 420, RISK_BUCKET_MISMATCH: 421, RISK_BUCKET_IN_LIQUIDATION: 422, MARGIN_ACCOUNT_NOT_FLAT: 423,
   TOO_MANY_MARGIN_ACCOUNTS: 424, TOO_MANY_RISK_BUCKETS: 425, TOO_MANY_POSITIONS: 426, TOO_MANY_REDUCE_ONLY: 427,
   POSITION_NOT_FOUND: 428, PRICE_OUT_OF_BAND: 429, STRATEGY_KEY_UNKNOWN: 430, WRONG_PERP_MODE: 431,
+  TRAILING_STOP_EXISTS: 440, INVALID_TRIGGER_PRICE: 441, TOO_MANY_CONDITIONAL_ORDERS: 442, TOO_MANY_TWAP_ORDERS: 443,
+  INVALID_SCHEDULE: 444, TRIGGERS_BEHIND: 445, BEYOND_LIMIT_PRICE: 446,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900,
 } as const
 
@@ -135,6 +139,7 @@ export class NaiveExchange {
   issued: bigint[]
   events: NaiveEvent[] = []
   readonly margins: Margins
+  readonly waiting = new Waiting()
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = ownGenesis(genesis)
@@ -169,7 +174,7 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
-    else if (marginCommand(this, command, type)) return this.events
+    else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }

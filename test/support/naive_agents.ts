@@ -6,6 +6,7 @@ import { Flag } from '../../core/layout/command.ts'
 import { Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
+import { endConditionalsOf } from './naive_conditional.ts'
 import { isLive, type Session } from './naive_sessions.ts'
 import { familyOf, share } from './naive_families.ts'
 import { end } from './naive_orders.ts'
@@ -126,6 +127,7 @@ export function revokeAgent(ex: Ex, command: Decoded): void {
   for (const session of ex.sessions) if (session.agent === agent && isLive(ex, session)) session.endedAt = ex.now
   const orders = openOrdersOf(ex, agent).sort((a, b) => b.sequence - a.sequence)
   for (const order of orders) end(ex, order, Status.CANCELLED, Reason.DELEGATION_REVOKED, Number(command['correlation']), false)
+  endConditionalsOf(ex, account, agent)
   ex.result(command, { account, detail: row, detail2: orders.length })
 }
 

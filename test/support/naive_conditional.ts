@@ -82,7 +82,7 @@ export class Waiting {
   closed = 0
 }
 
-export const trails = ({ kind }: Conditional): boolean => kind === ConditionType.TRAILING_STOP
+export const trails = ({ kind }: Pick<Conditional, 'kind'>): boolean => kind === ConditionType.TRAILING_STOP
 const isArmed = ({ state }: Conditional): boolean => state === ConditionalState.ARMED
 
 /** Those that hang on a position, the last one that came to first. */
@@ -170,7 +170,7 @@ export const mayFire = (ex: Ex, pair: number): boolean =>
 export const markCounts = (ex: Ex, pair: number): boolean => mayFire(ex, pair) && !isStale(ex, pair)
 
 /** True when the price is at its trigger or beyond; a trailing stop without an activation price is armed by any. */
-export function isCrossed(conditional: Conditional, price: number): boolean {
+export function isCrossed(conditional: Pick<Conditional, 'kind' | 'flags' | 'trigger'>, price: number): boolean {
   if (trails(conditional) && conditional.trigger === 0) return true
   return has(conditional.flags, LegFlag.ABOVE) ? price >= conditional.trigger : price <= conditional.trigger
 }

@@ -6,6 +6,7 @@
  */
 import { CollateralReason, PositionReason } from '../../core/layout/margin_events.ts'
 import { COLLATERAL, EventType, FUNDING_PAYMENT, POSITION_CHANGED } from '../../core/layout/event.ts'
+import { endWithPosition } from './naive_conditional.ts'
 import { familyOf, share } from './naive_families.ts'
 import {
   bucketsOf, earmarkedOf, exact, fundingOf, ordersOf, perpOf, positionsOf, truncated, type Bucket, type MarginAccount, type Position,
@@ -217,7 +218,9 @@ function change(ex: Ex, position: Position, lots: number, price: number, reason:
   touchPosition(ex, position)
   if (TOLD_WITH_BALANCE.includes(reason)) ex.touch(bucket.margin.account, collateralOf(ex))
   tellPosition(ex, position, reason, profit)
-  if (position.lots === 0) position.openedSequence = 0
+  if (position.lots !== 0) return
+  endWithPosition(ex, position)
+  position.openedSequence = 0
 }
 
 /** Settles a flat bucket with its margin account and closes it. */

@@ -3,6 +3,7 @@
  * order is not filled but ended, and what its end gives back. Admission is in naive_margin_orders.ts.
  */
 import { Flag, Origin, originOf } from '../../core/layout/flags.ts'
+import { armLegs } from './naive_conditional.ts'
 import { EventType, ORDER_RESIZED, Reason } from '../../core/layout/event.ts'
 import {
   bucketRequirement, equityOf, exact, maintenanceNeeded, maintenanceOf, notionalOf, ordersOf, perpOf, positionsInitial, positionsOf,
@@ -42,11 +43,14 @@ const signed = (order: Order, lots: number): number => (order.sell ? -lots : lot
 
 /** The parts of both orders in a fill, whose REMAINING is still that of before: first the maker's, then the taker's. */
 export function fillPositions(ex: Ex, taker: Order, maker: Order, lots: number, takerFee: bigint, makerFee: bigint): void {
+  ex.waiting.closed = 0
   const reason = originOf(taker.flags) === Origin.LIQUIDATION ? PositionReason.LIQUIDATION : PositionReason.TRADE
   commit(maker, lots)
   changeLots(ex, maker.margin!.position, signed(maker, lots), maker.price, PositionReason.TRADE, makerFee)
+  armLegs(ex, maker)
   commit(taker, lots)
   changeLots(ex, taker.margin!.position, signed(taker, lots), maker.price, reason, takerFee)
+  armLegs(ex, taker)
 }
 
 /** What the maintenance of a bucket would be with other lots of one position. */
@@ -105,7 +109,7 @@ function resize(ex: Ex, order: Order, less: number): void {
   ex.events.push({
     layout: ORDER_RESIZED,
     values: {
-      kind: EventType.ORDER_RESIZED, pair, sequence: ex.sequence, time: ex.now, account, slot, orderSequence, flags: wordOf(order), price,
+      kind: EventType.ORDER_RESIZED, pair, sequence: ex.sequence, time: ex.now, account, slot, orderSequence, flags: wordOf(ex, order), price,
       lots, remaining, less, filledQuote, fee, createdAt,
     },
   })
@@ -165,7 +169,7 @@ export function mayRest(ex: Ex, order: Order): boolean {
 
 /**
  * What a fill leads to: reduce-only orders of both positions fit again, and the maker's position goes if nothing is left of it. How many of
- * the maker's ended.
+ * the maker's ended, and conditional orders with a position.
  */
 export function afterFill(ex: Ex, taker: Order, maker: Order, end: End): number {
   perpOf(ex, maker.pair).last = maker.price
@@ -173,5 +177,5 @@ export function afterFill(ex: Ex, taker: Order, maker: Order, end: End): number 
   giveUpPosition(ex, maker.margin!.position)
   coverPositions(ex, maker.margin!.position.bucket)
   fitReduceOnly(ex, taker.margin!.position, end)
-  return ended
+  return ended + ex.waiting.closed
 }

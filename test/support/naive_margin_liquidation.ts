@@ -20,9 +20,8 @@ import {
 import { fitReduceOnly } from './naive_margin_fills.ts'
 import { PERP_PATH_MOST } from './naive_margin_orders.ts'
 import { end, enter } from './naive_orders.ts'
-import { otherSide, path, ratesOf, type Ex } from './naive_terms.ts'
+import { mostLots, path, ratesOf, type Ex } from './naive_terms.ts'
 
-const MOST_VALUE = 450_000_000_000_000n
 /** Orders that one command ends; tries of one reduction; counterparties of one ranking, and how long it is good, ms. */
 const [ENDED_MOST, TRIES_MOST, RANKED_MOST, ASKED_MOST, GOOD_MS] = [64, 8, 256, 32, 1000]
 
@@ -169,18 +168,11 @@ function lotsToReduce(ex: Ex, { pair, lots }: Position): number {
 
 const meetsBook = (ex: Ex, { pair, lots }: Position, limit: number): boolean => path(ex, pair, lots > 0, limit).length > 0
 
-function mostLots(ex: Ex, { pair, lots }: Position, limit: number): number {
-  const best = otherSide(ex, pair, lots > 0)[0]?.price ?? 0
-  const highest = lots > 0 && best > limit ? best : limit
-  const { maxLots, tickLotAtoms } = ex.genesis.pairs[pair]!
-  return Math.min(maxLots, Number(MOST_VALUE / (BigInt(highest) * tickLotAtoms)))
-}
-
 /** Sells or buys back `lots` of a position at `limit` or better, by orders that nobody sent. */
 function reduce(ex: Ex, position: Position, lots: number, limit: number): { taken: number; quote: bigint } {
   const { pair, bucket } = position
   const sells = position.lots > 0
-  const most = Math.min(lots, mostLots(ex, position, limit))
+  const most = Math.min(lots, mostLots(ex, pair, sells, limit))
   let [left, quote] = [most, 0n]
   for (let tries = 0; left > 0 && tries < TRIES_MOST && ex.margins.looks!.left > 0 && path(ex, pair, sells, limit).length > 0; tries++) {
     const flags = (sells ? Flag.SELL : 0) | Flag.IOC | Flag.CANCEL_BOTH | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE |
@@ -204,7 +196,7 @@ function closeNext(ex: Ex, bucket: Bucket): void {
   const position = equityOf(ex, bucket) < 0n ? loser(ex, closable) : largest(ex, closable)!
   const limit = limitOf(ex, position)
   if (meetsBook(ex, position, limit)) {
-    const asked = Math.min(lotsToReduce(ex, position), mostLots(ex, position, limit))
+    const asked = Math.min(lotsToReduce(ex, position), mostLots(ex, position.pair, position.lots > 0, limit))
     const { pair, openedSequence } = position
     const { taken, quote } = reduce(ex, position, asked, limit)
     if (taken > 0) {
@@ -286,8 +278,9 @@ function deleverage(ex: Ex, bucket: Bucket, position: Position): void {
     asked++
     const held = Math.abs(other.lots)
     const closed = Math.min(left, held)
+    ex.waiting.closed = 0
     changeLots(ex, other, lots > 0 ? closed : -closed, price, PositionReason.DELEVERAGE)
-    const ended = fitReduceOnly(ex, other, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
+    const ended = ex.waiting.closed + fitReduceOnly(ex, other, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
     ex.margins.looks!.left -= 1 + ended
     giveUpPosition(ex, other)
     if (closed < held) ranking.next--

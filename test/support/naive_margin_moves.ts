@@ -180,6 +180,7 @@ export function closeMarginAccount(ex: Ex, command: Decoded): void {
   if (buckets.some((bucket) => bucket.status === 'LIQUIDATING' || bucket.status === 'BAD_DEBT' || owes(bucket))) {
     return refuseOwner(ex, command, CODE.RISK_BUCKET_IN_LIQUIDATION)
   }
+  if (ex.waiting.twaps.some(({ counted }) => counted === margin)) return refuseOwner(ex, command, CODE.MARGIN_ACCOUNT_NOT_FLAT)
   if (buckets.some((bucket) => !isFlat(ex, bucket))) return refuseOwner(ex, command, CODE.MARGIN_ACCOUNT_NOT_FLAT)
   for (const bucket of buckets) {
     if (bucket.status !== 'CLOSED') closeOut(ex, bucket)

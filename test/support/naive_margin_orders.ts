@@ -52,7 +52,9 @@ function closedPlace(ex: Ex, command: Decoded, { account, pair }: Terms): Place 
 }
 
 /** Bucket and position that the order names, or that its pair, mode and strategy key lead to. */
-function placeOf(ex: Ex, command: Decoded, { account, pair, flags }: Terms): Place | Refused {
+export function placeOf(
+  ex: Ex, command: Decoded, { account, pair, flags }: Pick<Terms, 'account' | 'pair' | 'flags'>,
+): Place | Refused {
   const cross = has(flags, Flag.CROSS)
   const [keyLow, keyHigh, sequence] = [Number(command['keyLow']), Number(command['keyHigh']), Number(command['namedSequence'])]
   const [named, owner] = [Number(command['bucket']) - 1, Number(command['marginAccount']) - 1]
@@ -326,7 +328,7 @@ function tellMarginOrder(ex: Ex, order: Order): void {
     values: {
       kind: EventType.MARGIN_ORDER, account, orderSequence, slot, pair, marginAccount: publicRow(bucket.margin), bucket: bucket.row,
       marginAccountSequence: publicSequence(ex, bucket.margin), bucketSequence: bucket.createdSequence, leverage: margin!.leverage,
-      flags: wordOf(order), collateral: margin!.brought, strategyKey: bucket.strategyKey,
+      flags: wordOf(ex, order), collateral: margin!.brought, strategyKey: bucket.strategyKey,
     },
   })
 }

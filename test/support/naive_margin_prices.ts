@@ -11,6 +11,7 @@ import { exact, isPerp, isStale, perpOf, roundedDown, truncated, type Perp } fro
 import { CollateralReason, collateralOf, makeBucket, makeParent, roomForMarginAccount } from './naive_margin_changes.ts'
 import { addToFund } from './naive_margin_liquidation.ts'
 import { otherSide, type Ex } from './naive_terms.ts'
+import { forgetMarks, isBehind, noteMark } from './naive_triggers.ts'
 
 const MINUTE = 60_000
 const EIGHT_HOUR_MINUTES = 480
@@ -123,6 +124,7 @@ function priceRefusal(ex: Ex, command: Decoded): number {
   if (price < 1 || price >= ex.genesis.limits.priceTicks || source < 0 || source > 3) return CODE.VALIDATION_ERROR
   const { mode, index } = perpOf(ex, pair)
   if (mode >= 2) return CODE.WRONG_PERP_MODE
+  if (isBehind(ex, pair)) return CODE.TRIGGERS_BEHIND
   if (command['force'] !== 0 || index === 0 || isNear(ex, pair, index, price)) return 0
   if (!isStale(ex, pair)) return CODE.PRICE_OUT_OF_BAND
   return thirdOfThree(ex, pair, price) ? 0 : CODE.PRICE_OUT_OF_BAND
@@ -176,6 +178,7 @@ export function setIndexPrice(ex: Ex, command: Decoded): void {
   Object.assign(perp, { index, source, indexAt: ex.now, observedAt, suspects: [] })
   smooth(ex, pair)
   setMark(ex, pair)
+  noteMark(ex, pair)
   tellMark(ex, pair)
   ex.result(command, { account: -1, pair, detail: perp.mark, detail2: before })
 }
@@ -237,6 +240,7 @@ export function setPerp(ex: Ex, command: Decoded): void {
   else {
     Object.assign(perp, { forcedMark: value, forcedUntil: value === 0 ? 0 : Number(command['number']) })
     setMark(ex, pair)
+    noteMark(ex, pair)
   }
   tellMark(ex, pair)
   ex.result(command, { account: -1, pair, detail: setting, originalSequence: before })
@@ -253,6 +257,7 @@ function settingRefusal(ex: Ex, command: Decoded, perp: Perp): number {
   if (setting === 1) return Number.isSafeInteger(number) && number >= 0 ? 0 : CODE.VALIDATION_ERROR
   if (setting !== 2 || (value !== 0 && !(isPrice(value) && number > ex.now))) return CODE.VALIDATION_ERROR
   if (perp.mode >= 2) return CODE.WRONG_PERP_MODE
+  if (isBehind(ex, Number(command['pair']))) return CODE.TRIGGERS_BEHIND
   return perp.index === 0 ? CODE.PRICE_STALE : 0
 }
 
@@ -265,5 +270,6 @@ function setMode(ex: Ex, pair: number, perp: Perp, mode: number, price: number):
     setMark(ex, pair)
   } else if (before === 3) {
     Object.assign(perp, { index: 0, mark: 0, settlement: 0, indexAt: 0, observedAt: 0, basisAt: 0, basis: 0n, suspects: [] })
+    forgetMarks(ex, pair)
   }
 }

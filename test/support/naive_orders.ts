@@ -5,12 +5,14 @@
  * per order, rounded up once over all its fills; a resting order locks exactly what it may still cost; an order whose time is over
  * never trades.
  */
-import { Flag, FLAG_ORDER_MASK, Option, ORIGIN_MASK } from '../../core/layout/command.ts'
+import { Flag, FLAG_ORDER_MASK, Option, Origin, ORIGIN_MASK, originOf } from '../../core/layout/command.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { lacksMargin, lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
+import { endLegs, legsOf } from './naive_conditional.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
+import { entryLegsRefusal, makeEntryLegs } from './naive_legs.ts'
 import { isPerp } from './naive_margin.ts'
 import { collateralOf } from './naive_margin_changes.ts'
 import { afterFill, bearsFill, fillPositions, leavePosition, mayRest } from './naive_margin_fills.ts'
@@ -18,12 +20,15 @@ import {
   admitMargin, admitSuccessor, beginMargin, endAdmission, isRefused, PERP_PATH_MOST, readmit, walkWhole, type Refused,
 } from './naive_margin_orders.ts'
 import {
-  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, tellPair,
+  bandOf, claimRefusal, has, holdOf, isOver, MARGIN_FLAGS, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, tellPair,
   tellShort, termsRefusal, valueOf, wordOf, type Ex, type Order, type Terms,
 } from './naive_terms.ts'
+import { countSlice, type Twap } from './naive_twap.ts'
+import { tellChild } from './naive_twap_slice.ts'
 
 /** The order leaves the book unfilled; returns what it held. */
 function takeOff(ex: Ex, order: Order): bigint {
+  endLegs(ex, order)
   let released = holdOf(ex, order)
   leave(ex, order)
   if (order.margin === null) ex.touch(payer(ex, order), assetHeld(ex, order))
@@ -39,7 +44,7 @@ export function end(ex: Ex, order: Order, status: number, reason: number, correl
     layout: ORDER_ENDED,
     values: {
       kind: EventType.ORDER_ENDED, pair: order.pair, sequence: ex.sequence, time: ex.now, account: order.account, slot: order.slot,
-      orderSequence: order.sequence, flags: wordOf(order), price: order.price, lots: order.lots, remaining: order.remaining,
+      orderSequence: order.sequence, flags: wordOf(ex, order), price: order.price, lots: order.lots, remaining: order.remaining,
       outcome: status | (reason << 8), correlation, filledQuote: order.filledQuote, fee: order.fee, released,
       createdAt: order.createdAt, counterpartySequence: counterparty ? ex.sequence : 0,
     },
@@ -52,6 +57,7 @@ const assetHeld = (ex: Ex, order: Order): number => ex.genesis.pairs[order.pair]
 function leave(ex: Ex, order: Order): void {
   ex.books[order.pair] = ex.books[order.pair]!.filter((each) => each !== order)
   order.place = 0
+  countSlice(ex, order)
 }
 
 /** Orders that end with one command because their time was over, since the rules 2. */
@@ -76,20 +82,22 @@ const anyPrice = (flags: number): number => (has(flags, Flag.SELL) ? 0 : Infinit
 
 function orderResult(ex: Ex, command: Decoded, order: Order, outcome: number, over: Decoded = {}): Decoded {
   return ex.result(command, {
-    account: order.account, pair: order.pair, flags: wordOf(order), slot: order.slot, price: order.price, lots: order.lots,
+    account: order.account, pair: order.pair, flags: wordOf(ex, order), slot: order.slot, price: order.price, lots: order.lots,
     remaining: order.remaining, outcome, trades: order.trades, filledQuote: order.filledQuote, fee: order.fee,
     hold: order.place > 0 ? holdOf(ex, order) : 0n, bestPrice: order.bestPrice, worstPrice: order.worstPrice,
     expiresAt: order.expiresAt, orderSequence: order.sequence, detail2: command['slippageBps']!, ...over,
   })
 }
 
-function newOrder(ex: Ex, terms: Terms, agent: Agent | null, slot: number, expiresAt: number): Order {
+function newOrder(
+  ex: Ex, terms: Terms, agent: Agent | null, slot: number, expiresAt: number, parent: Twap | null = null,
+): Order {
   return {
     sequence: ex.sequence, slot, account: terms.account, pair: terms.pair, sell: has(terms.flags, Flag.SELL), flags: terms.flags,
     label: terms.label, labelLength: terms.labelLength, price: has(terms.flags, Flag.MARKET) ? 0 : terms.limit, lots: terms.lots,
     remaining: terms.lots, filledQuote: 0n, feeSum: 0n, fee: 0n, makerPpm: ratesOf(ex, terms.account, terms.pair).maker,
     createdAt: ex.now, expiresAt, trades: 0, bestPrice: 0, worstPrice: 0, place: 0, agent,
-    margin: null,
+    margin: null, parent,
   }
 }
 
@@ -113,15 +121,22 @@ export function place(ex: Ex, command: Decoded): void {
 
 export type Refuse = (code: number, lacking?: number, told?: Decoded) => void
 
-/** Flags that only orders of perpetuals have. */
-const MARGIN_FLAGS = Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE
-
 /** What a refusal for want of margin says. */
 const tellMissing = (ex: Ex, { required, available }: Refused): Decoded =>
   (required === undefined ? {} : { detail2: collateralOf(ex), hold: required, filledQuote: available! })
 
-/** Places an order and answers; `null`: it was refused. */
-export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | null, flags: number, refuse: Refuse): Decoded | null {
+/** The worst price of a MARKET order: its band; of a slice of a TWAP order its limit, too. */
+function worstOf(ex: Ex, command: Decoded, pair: number, flags: number): number {
+  const band = bandOf(ex, pair, flags, Number(command['slippageBps']))
+  const limit = originOf(flags) === Origin.TWAP ? Number(command['price']) : 0
+  if (limit === 0 || band === 0) return band
+  return has(flags, Flag.SELL) ? Math.max(band, limit) : Math.min(band, limit)
+}
+
+/** Places an order and answers; `null`: it was refused. `parent`: the TWAP order whose slice it is. */
+export function enter(
+  ex: Ex, command: Decoded, account: number, agent: Agent | null, flags: number, refuse: Refuse, parent: Twap | null = null,
+): Decoded | null {
   const pair = Number(command['pair'])
   const no = (code: number, lacking = 0, told = tellPair(ex, pair)): null => (refuse(code, lacking, told), null)
   if (isPerp(ex, pair) ? !has(flags, Flag.MARGIN) : has(flags, MARGIN_FLAGS)) return no(CODE.WRONG_TRADING_MODE)
@@ -130,7 +145,7 @@ export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | 
   const labelLength = Number(command['flags']) >>> 24
   const terms: Terms = {
     account, pair, flags, lots: Number(command['lots']), labelLength, label: labelLength === 0 ? '' : String(command['label']),
-    limit: has(flags, Flag.MARKET) ? bandOf(ex, pair, flags, Number(command['slippageBps'])) : Number(command['price']),
+    limit: has(flags, Flag.MARKET) ? worstOf(ex, command, pair, flags) : Number(command['price']),
     released: 0n, original: null,
   }
   const asked = has(flags, Flag.EXPIRES) ? Number(command['expiresAt']) : ex.now + ex.genesis.limits.orderLifetimeMs
@@ -139,6 +154,9 @@ export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | 
   if (code !== 0) return no(code, 0, tellShort(ex, terms, code))
   const admitted = has(flags, Flag.MARGIN) ? admitMargin(ex, command, terms) : null
   if (admitted !== null && isRefused(admitted)) return no(admitted.code, 0, { ...tellPair(ex, pair), ...tellMissing(ex, admitted) })
+  const brings = has(Number(command['options']), Option.LEGS)
+  const wrongLegs = brings ? entryLegsRefusal(ex, command, terms, admitted?.position ?? null) : 0
+  if (wrongLegs !== 0) return no(wrongLegs)
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
   if (tooMuch !== 0) return no(CODE.AGENT_NOT_ALLOWED, tooMuch)
   if (admitted !== null) terms.lots = admitted.lots
@@ -147,18 +165,18 @@ export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | 
   const ownInFok = has(flags, Flag.FOK) ? seen.own : null
   if (ownInFok !== null && has(flags, Flag.CANCEL_BOTH)) return no(CODE.SELF_TRADE_NOT_ALLOWED)
   ex.accounts[account]!.known = true
-  const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
+  const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked, parent)
   if (admitted !== null) beginMargin(ex, order, admitted)
   let reason: number = Reason.NONE
   if (ownInFok !== null) {
     reason = Reason.SELF_TRADE_PREVENTION
     tellSelfTrade(ex, command, ownInFok)
   } else if (has(flags, Flag.FOK) && seen.left > 0) reason = Reason.INSUFFICIENT_DEPTH
-  return run(ex, command, order, terms.limit, reason)
+  return run(ex, command, order, terms.limit, reason, {}, brings)
 }
 
-/** Trades the order, rests or ends what is left, and answers. `blocked`: why it must not trade at all. */
-function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: number, over: Decoded = {}): Decoded {
+/** Trades the order, rests or ends what is left, and answers. `blocked`: why it must not trade at all; `brings`: it has legs. */
+function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: number, over: Decoded = {}, brings = false): Decoded {
   const through = order.margin === null ? trade : tradePerp
   let reason = blocked === Reason.NONE ? through(ex, command, order, limit) : blocked
   if (reason === Reason.NONE && order.remaining > 0) {
@@ -176,7 +194,10 @@ function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: num
     if (order.margin === null) ex.touch(payer(ex, order), assetHeld(ex, order))
   }
   tellLabel(ex, order)
+  if (brings) makeEntryLegs(ex, command, order)
+  if (order.place === 0) endLegs(ex, order)
   if (order.margin !== null) endAdmission(ex, order)
+  tellChild(ex, order)
   const result = orderResult(ex, command, order, status | (reason << 8), over)
   if (order.place === 0) ex.freeSlots.push(order.slot)
   return result
@@ -285,14 +306,18 @@ function fill(ex: Ex, taker: Order, maker: Order): number {
   if (taker.trades === 0) taker.bestPrice = maker.price
   taker.worstPrice = maker.price
   taker.trades += 1
-  if (maker.remaining === 0) leave(ex, maker)
+  if (maker.margin === null) ex.waiting.last.set(maker.pair, maker.price)
+  if (maker.remaining === 0) {
+    endLegs(ex, maker)
+    leave(ex, maker)
+  }
   ex.events.push({
     layout: FILL,
     values: {
       kind: EventType.FILL, pair: taker.pair, sequence: ex.sequence, time: ex.now, price: maker.price, lots, quote,
       index: taker.trades - 1, makerAccount: maker.account, makerSlot: maker.slot, makerRemaining: maker.remaining,
       makerSequence: maker.sequence, makerFee, takerFee, takerAccount: taker.account, takerSlot: taker.slot,
-      takerRemaining: taker.remaining, makerLots: maker.lots, makerFlags: wordOf(maker), takerFlags: wordOf(taker),
+      takerRemaining: taker.remaining, makerLots: maker.lots, makerFlags: wordOf(ex, maker), takerFlags: wordOf(ex, taker),
       makerFilledQuote: maker.filledQuote, makerTotalFee: maker.fee, makerCreatedAt: maker.createdAt,
     },
   })
@@ -407,9 +432,12 @@ export function replace(ex: Ex, command: Decoded): void {
   const keepsPlace = terms.limit === original.price && terms.lots < original.remaining
   const position = original.margin === null ? null : original.margin.position
   if (position !== null) ex.margins.leaving.push(original)
+  const legs = legsOf(ex, original)
+  for (const leg of legs) leg.entry = null
   end(ex, original, Status.CANCELLED, Reason.REPLACED, Number(command['correlation']), true)
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop()!, original.expiresAt)
   if (position !== null) readmit(ex, order, original, terms)
+  for (const leg of legs) Object.assign(leg, { entry: order, orderSequence: ex.sequence })
   const naming = { originalSequence: original.sequence, detail: original.slot }
   if (!keepsPlace) return ex.keep(command, account, run(ex, command, order, terms.limit, Reason.NONE, naming))
   order.place = oldPlace

@@ -4,7 +4,9 @@ import { RULES } from '../../core/state/rules.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
 import { cancelAccount } from './naive_sweeps.ts'
+import { isPerp } from './naive_margin.ts'
 import { isLive, shorten } from './naive_sessions.ts'
+import { isBehind, noteMark } from './naive_triggers.ts'
 
 /** Commands of the first lane only that this file answers. */
 export const POLICY_COMMANDS: ReadonlySet<CommandType> = new Set([
@@ -37,6 +39,7 @@ function setPairStatus(exchange: NaiveExchange, command: Decoded): void {
   if (before === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
   if (status === undefined) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
   exchange.statuses[pair] = status
+  if (before !== status && isPerp(exchange, pair) && !isBehind(exchange, pair)) noteMark(exchange, pair)
   exchange.result(command, { account: -1, pair, detail: STATUSES.indexOf(status), detail2: STATUSES.indexOf(before) })
 }
 

@@ -4,6 +4,7 @@ import { delegate, endOldest, lastsUntil, mostLive, type Agent } from './naive_a
 import { closed } from './naive_applications.ts'
 import { agree } from './naive_families.ts'
 import { CODE, DAY_MS, type NaiveExchange } from './naive.ts'
+import { endTwapsOf } from './naive_twap.ts'
 
 /** The account of a session whose account is no more. */
 export const GONE = -2
@@ -127,8 +128,10 @@ export function endsOrExtends(exchange: NaiveExchange, command: Decoded, expires
   if (exchange.signer(command) < 0) return exchange.refuse(command, CODE.SESSION_INVALID, -1)
   const row = Number(command['session'])
   const session = exchange.sessions[row]!
-  if (expiresAt === null) session.endedAt = exchange.now
-  else {
+  if (expiresAt === null) {
+    session.endedAt = exchange.now
+    endTwapsOf(exchange, session.account, command)
+  } else {
     session.expiresAt = expiresAt
     exchange.accounts[session.account]!.seen = [exchange.now, exchange.sequence]
   }

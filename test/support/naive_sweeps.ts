@@ -5,6 +5,7 @@ import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { lacksToCancel, type Agent } from './naive_agents.ts'
 import { end } from './naive_orders.ts'
+import { hasWaiting, sweepWaiting, waitsForAny } from './naive_sweep_waiting.ts'
 import type { Ex, Order } from './naive_terms.ts'
 
 const CANCEL_ALL_MOST = 1000
@@ -48,8 +49,11 @@ const underWay = (ex: Ex, part: Part): Sweep | undefined =>
   part.agent !== null ? undefined : ex.sweeps.find((each) => each.account === part.account && each.pair === part.pair &&
     each.mark === part.mark && each.byItself === part.byItself)
 
-/** What is noted of it when it goes on before `next`; undefined: it is over. */
-function noteSweep(ex: Ex, part: Part, began: number, known: Sweep | undefined, next: Order | undefined): void {
+/** Where it goes on: slot and sequence of an order; slot -1: behind the last one, because conditional or TWAP orders are left. */
+type Place = Pick<Sweep, 'slot' | 'sequence'>
+
+/** What is noted of it when it goes on at `next`; undefined: it is over. */
+function noteSweep(ex: Ex, part: Part, began: number, known: Sweep | undefined, next: Place | undefined): void {
   if (ex.inForce < 2 || part.agent !== null) return
   if (next === undefined) {
     ex.sweeps = ex.sweeps.filter((each) => each !== known)
@@ -59,7 +63,7 @@ function noteSweep(ex: Ex, part: Part, began: number, known: Sweep | undefined, 
   const isTaken = part.sequence !== 0 || ex.sweeps.some((each) => each.account === account && each.byItself)
   if (known === undefined && isTaken) return
   const since = part.heard ? ex.now : known!.since
-  const noted = { account, pair, mark, byItself, began, slot: next.slot, sequence: placeOf(ex, next, began), since }
+  const noted = { account, pair, mark, byItself, began, ...next, since }
   if (byItself) putByItself(ex, noted)
   else if (part.heard) ex.sweeps = [...ex.sweeps.filter((each) => each.account !== account), noted]
   else ex.sweeps = ex.sweeps.map((each) => (each === known ? noted : each))
@@ -74,33 +78,41 @@ function putByItself(ex: Ex, noted: Sweep): void {
 /** The sequence that names an order as a place to go on from: since the rules 3 none that is newer than what is meant. */
 const placeOf = (ex: Ex, { sequence }: Order, began: number): number => (ex.inForce < 3 ? sequence : Math.min(sequence, began))
 
-/** Ends those of an account's orders that are meant, newest first, or from the order on that is named; and answers. */
-function sweep(ex: Ex, command: Decoded, part: Part, meant: (order: Order) => boolean, over: Decoded = {}): void {
+/** Ends what waits, then those of an account's orders that are meant, newest first, or from the order on that is named; and answers. */
+function sweep(ex: Ex, command: Decoded, part: Part, meant: (pair: number) => boolean, over: Decoded = {}): void {
   const { account } = part
   const known = underWay(ex, part)
   const began = beganAt(ex, part, known)
+  const limit = Math.min(CANCEL_ALL_MOST, part.limit)
+  const isOf = (pair: number): boolean => meant(pair) && (part.pair < 0 || pair === part.pair)
+  const waited = sweepWaiting(ex, account, isOf, began, limit, part.mark !== 0)
   const newestFirst = ex.openOrders(account).sort((a, b) => b.sequence - a.sequence)
   const first = newestFirst.findIndex((o) => o.slot === part.slot && part.sequence > 0 &&
     (o.sequence === part.sequence || (ex.inForce >= 3 && o.sequence > part.sequence)))
   const ahead = newestFirst.slice(Math.max(0, first))
-  const limit = Math.min(CANCEL_ALL_MOST, part.limit)
   const ended: Order[] = []
   let [left, looked] = [0, 0]
   for (const order of ahead) {
-    if (ex.inForce >= 1 && (ended.length >= limit || looked >= limit + LOOKS_MORE)) break
+    if (ex.inForce >= 1 && (waited + ended.length >= limit || looked >= limit + LOOKS_MORE)) break
     looked++
-    if (order.sequence > began || !meant(order) || (part.pair >= 0 && order.pair !== part.pair)) continue
-    if (ended.length < limit) ended.push(order)
+    if (order.sequence > began || !isOf(order.pair)) continue
+    if (waited + ended.length < limit) ended.push(order)
     else left++
   }
   for (const order of ended) {
     order.flags |= part.mark
     end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
   }
-  const next = ahead[looked]
+  const next = nextPlace(ex, ahead[looked], began, waited + ended.length >= limit && hasWaiting(ex, account, isOf, began))
   noteSweep(ex, part, began, known, next)
-  const more: Decoded = next === undefined ? { detail2: left } : { detail2: 1, slot: next.slot, orderSequence: placeOf(ex, next, began) }
-  ex.result(command, { account, detail: ended.length, ...more, ...over })
+  const more: Decoded = next === undefined ? { detail2: left } : { detail2: 1, slot: next.slot, orderSequence: next.sequence }
+  ex.result(command, { account, detail: waited + ended.length, ...more, ...over })
+}
+
+/** Where it goes on: with that order, or, when only others wait still (`more`), behind all orders. */
+function nextPlace(ex: Ex, order: Order | undefined, began: number, more: boolean): Place | undefined {
+  if (order !== undefined) return { slot: order.slot, sequence: placeOf(ex, order, began) }
+  return more && ex.inForce >= 1 ? { slot: -1, sequence: began } : undefined
 }
 
 /** The part that a command asks for. */
@@ -109,7 +121,7 @@ const partOf = (command: Decoded, account: number, mark: number, agent: Agent | 
   sequence: Number(command['fromSequence']), limit: Number(command['limit']), heard: true, agent,
 })
 
-const isOpen = (ex: Ex, order: Order): boolean => ex.statuses[order.pair] !== 'HALTED'
+const isOpen = (ex: Ex, pair: number): boolean => ex.statuses[pair] !== 'HALTED'
 
 /** CANCEL_ALL: orders on halted pairs, or of pairs an agent is not granted, are not meant. */
 export function cancelAll(ex: Ex, command: Decoded): void {
@@ -121,8 +133,8 @@ export function cancelAll(ex: Ex, command: Decoded): void {
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const afterMs = Number(command['afterMs'])
   if (afterMs !== 0 && ex.inForce >= 4) return setDeadline(ex, command, account, agent, afterMs)
-  const granted = (order: Order): boolean => agent === null || agent.pairs.has(order.pair)
-  sweep(ex, command, partOf(command, account, 0, agent), (order) => granted(order) && isOpen(ex, order))
+  const granted = (pair: number): boolean => agent === null || agent.pairs.has(pair)
+  sweep(ex, command, partOf(command, account, 0, agent), (pair) => granted(pair) && isOpen(ex, pair))
 }
 
 /** A deadline, or none; nothing ends. An agent must be granted every pair. */
@@ -158,8 +170,8 @@ function fire(ex: Ex, command: Decoded): void {
 /** Begins to cancel everything of an account; 0: there is nothing. */
 function begin(ex: Ex, account: number): number {
   const newest = ex.openOrders(account).sort((a, b) => b.sequence - a.sequence)[0]
-  if (newest === undefined) return 0
-  const { slot, sequence } = newest
+  if (newest === undefined && !waitsForAny(ex, account)) return 0
+  const { slot, sequence } = newest ?? { slot: -1, sequence: ex.sequence }
   const begun = { account, pair: -1, mark: 0, byItself: true, began: ex.sequence, slot, sequence, since: 0 }
   const isOld = (each: Sweep): boolean => each.account === account && each.byItself
   if (ex.sweeps.some(isOld)) ex.sweeps = ex.sweeps.map((each) => (isOld(each) ? begun : each))
@@ -191,7 +203,7 @@ export function continueCancel(ex: Ex, command: Decoded): void {
   if (known === undefined) return ex.refuse(command, CODE.NOT_FOUND, -1)
   const { account, pair, mark, byItself, slot, sequence } = known
   const part = { account, pair, mark, byItself, slot, sequence, limit: CONTINUED_MOST, heard: false, agent: null }
-  sweep(ex, command, part, (order) => mark !== 0 || isOpen(ex, order))
+  sweep(ex, command, part, (of) => mark !== 0 || isOpen(ex, of))
 }
 
 /** Mass cancels that are gone on with at `time`, `most` of them: half for those that nobody went on with for 5 s, or more. */

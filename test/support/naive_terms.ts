@@ -2,16 +2,22 @@
  * Orders, the path an incoming one would take, and everything that may refuse it, in the naive exchange. Changes nothing; what
  * changes something is in naive_orders.ts. See naive.ts.
  */
-import { Flag } from '../../core/layout/command.ts'
+import { Flag, Origin, originOf } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
 import type { Agent } from './naive_agents.ts'
 import type { OrderMargin } from './naive_margin.ts'
+import { legsOf } from './naive_conditional.ts'
+import type { Twap } from './naive_twap.ts'
 import { boundLeft, familyOf, fundingRefusal, isOwn, mayBind, payerOf, share } from './naive_families.ts'
 
 /** Largest value of one order, quote atoms. */
 const MOST_VALUE = 450_000_000_000_000n
 const PROTECTIVE_BAND_BPS = 1000n
+/** Of what closes a position because a price was reached. */
+const TRIGGERED_BAND_BPS = 1200n
+/** Flags that only orders of perpetuals have. */
+export const MARGIN_FLAGS = Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE
 
 export interface Order {
   sequence: number
@@ -42,6 +48,8 @@ export interface Order {
   agent: Agent | null
   /** Of an order of a perpetual: where it stands and what it brought (naive_margin.ts). */
   margin: OrderMargin | null
+  /** The TWAP order that it is a slice of. */
+  parent: Twap | null
 }
 
 export type Ex = NaiveExchange
@@ -58,8 +66,9 @@ export const valueOf = (ex: Ex, pair: number, price: number, lots: number): bigi
   BigInt(price) * BigInt(lots) * ex.genesis.pairs[pair]!.tickLotAtoms
 
 /** The flags of an order as records have them. */
-export const wordOf = (order: Order): number =>
-  (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.agent !== null ? Flag.BY_AGENT : 0) | (order.labelLength << 24)) >>> 0
+export const wordOf = (ex: Ex, order: Order): number =>
+  (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.agent !== null ? Flag.BY_AGENT : 0) |
+    (legsOf(ex, order).length > 0 ? Flag.LEGS : 0) | (order.labelLength << 24)) >>> 0
 
 /** What a resting order locks: its base, or its value and the fee that may still come; of a margin order what is left of its collateral. */
 export function holdOf(ex: Ex, order: Order): bigint {
@@ -100,13 +109,22 @@ export interface Terms {
 export function bandOf(ex: Ex, pair: number, flags: number, slippageBps: number): number {
   const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]
   if (touch === undefined) return 0
-  const asked = has(flags, Flag.SLIPPAGE) ? BigInt(slippageBps) : PROTECTIVE_BAND_BPS
-  const bps = asked < PROTECTIVE_BAND_BPS ? asked : PROTECTIVE_BAND_BPS
+  const band = has(flags, Flag.CLOSE) && originOf(flags) === Origin.TRIGGER ? TRIGGERED_BAND_BPS : PROTECTIVE_BAND_BPS
+  const asked = has(flags, Flag.SLIPPAGE) ? BigInt(slippageBps) : band
+  const bps = asked < band ? asked : band
   if (has(flags, Flag.SELL)) {
     const lowest = (BigInt(touch.price) * (10_000n - bps) + 9_999n) / 10_000n
     return lowest < 1n ? 1 : Number(lowest)
   }
   return Math.min(ex.genesis.limits.priceTicks - 1, Number((BigInt(touch.price) * (10_000n + bps)) / 10_000n))
+}
+
+/** The most lots that one order may have that sells or buys at this limit. */
+export function mostLots(ex: Ex, pair: number, sells: boolean, limit: number): number {
+  const best = otherSide(ex, pair, sells)[0]?.price ?? 0
+  const highest = sells && best > limit ? best : limit
+  const { maxLots, tickLotAtoms } = ex.genesis.pairs[pair]!
+  return Math.min(maxLots, Number(MOST_VALUE / (BigInt(highest) * tickLotAtoms)))
 }
 
 export function termsRefusal(ex: Ex, terms: Terms): number {

@@ -172,7 +172,7 @@ function timesRefusal(ex: Ex, command: Decoded): number {
   return expiry !== 0 && expiry <= ex.now ? CODE.INVALID_EXPIRATION : 0
 }
 
-const ALLOWED = Flag.SELL | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.MASTER_FUNDED | Flag.SLIPPAGE
+/** What slices are or are not of themselves. */
 const OTHERS = Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.EXPIRES | Flag.CLOSE
 
 /** Why it is refused, or the margin account that it stands in (null: none yet). */
