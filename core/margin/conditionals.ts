@@ -123,6 +123,7 @@ export function tellConditional(state: State, row: number, reason: number, code:
 
 /**
  * It watches its position, which is open, from now on: armed, or, a trailing stop whose activation price was not reached, until that is.
+ * A mark that does not count arms no trailing stop either, because those that are armed have not seen it: the next one that does, does.
  * True: it is armed.
  */
 export function watch(state: State, row: number): boolean {
@@ -135,7 +136,7 @@ export function watch(state: State, row: number): boolean {
   const mark = get(state, perpRow(state, pair), PERP.MARK)
   const there = mayFire(state, pair) && isFresh(state, pair) && isCrossed(state, row, mark)
   const trails = get(state, row, CONDITIONAL.KIND) === ConditionType.TRAILING_STOP
-  if (trails && get(state, row, CONDITIONAL.TRIGGER) !== 0 && !there) {
+  if (trails && !there) {
     place(state, row, sequence(state))
     return false
   }

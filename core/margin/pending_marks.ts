@@ -27,7 +27,7 @@ import { find, mayFire, takeAway } from './conditionals.ts'
 import { perpNumber } from './guard_heap.ts'
 import { isFresh, isPerpetual } from './mark_price.ts'
 import { firstTrail, mayMeetTrail, ratchet, trailTrigger } from './trails.ts'
-import { firstTrigger, isCrossed, isOlder } from '../state/trigger_heap.ts'
+import { firstTrigger, isCrossed, isOlder, metAt } from '../state/trigger_heap.ts'
 
 /** Groups of trailing stops that one step makes parts of others, and conditional orders that it puts where marks find them. */
 export const RATCHETS_MAX = 256
@@ -139,7 +139,7 @@ function firstReached(state: State, pair: number, mark: number): number {
     const trail = perpetual ? firstTrail(state, pair, side, mark) : -1
     if (trigger < 0 && trail < 0) continue
     if (trigger < 0 || trail < 0) return trigger < 0 ? trail : trigger
-    const difference = get(state, trigger, CONDITIONAL.TRIGGER) - trailTrigger(state, trail)
+    const difference = metAt(state, trigger) - trailTrigger(state, trail)
     if (difference === 0) return isOlder(state, trigger, trail) ? trigger : trail
     return (difference > 0) !== above ? trigger : trail
   }

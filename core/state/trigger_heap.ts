@@ -22,15 +22,24 @@ export function firstTrigger(state: State, pair: number, above: boolean): number
   return state.triggers[heap] === 0 ? -1 : conditionalRow(state, state.triggers[heap + 1]!)
 }
 
+/** No price is above it. */
+const HIGHEST = 2 ** 31 - 1
+
+/** Ticks at which the conditional order at address `row` is met. A trailing stop without an activation price is armed by any mark. */
+export function metAt(state: State, row: number): number {
+  const trigger = get(state, row, CONDITIONAL.TRIGGER)
+  return trigger !== 0 || sideOf(state, row) === 1 ? trigger : HIGHEST
+}
+
 /** True when the conditional order at address `row` is met by the price `mark`, ticks. */
 export function isCrossed(state: State, row: number, mark: number): boolean {
-  const trigger = get(state, row, CONDITIONAL.TRIGGER)
+  const trigger = metAt(state, row)
   return sideOf(state, row) === 1 ? mark >= trigger : mark <= trigger
 }
 
 /** True when the conditional order at address `a` is met before that at `b`, which stands in the same heap. */
 function before(state: State, a: number, b: number): boolean {
-  const difference = get(state, a, CONDITIONAL.TRIGGER) - get(state, b, CONDITIONAL.TRIGGER)
+  const difference = metAt(state, a) - metAt(state, b)
   if (difference !== 0) return sideOf(state, a) === 1 ? difference < 0 : difference > 0
   return isOlder(state, a, b)
 }

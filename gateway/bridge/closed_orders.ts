@@ -14,12 +14,13 @@ import {
   answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, Status,
 } from '../../core/layout/event.ts'
 import { CANCEL_ANSWER, ORDER_ANSWER } from '../../core/layout/answers.ts'
-import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT } from '../../core/layout/command.ts'
+import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT, Origin, originOf } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { CHILD_ORDER } from '../../core/layout/twap.ts'
 import { createReader, read, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { OrderView } from '../../core/view/accounts.ts'
-import { MarginMode, paddedText, STRATEGY_KEY_BYTES, type OrderMarginView } from '../../core/view/order_margin.ts'
+import { MarginMode, paddedText, STRATEGY_KEY_BYTES, type NamedRow, type OrderMarginView } from '../../core/view/order_margin.ts'
 import { createBoundedMap, remember, type BoundedMap } from '../bounded_map.ts'
 
 /** Finished orders, and client order ids of orders still open, that one gateway remembers. */
@@ -49,12 +50,16 @@ export interface ClosedOrderCache {
   /** Client order id of each, '' without one. */
   readonly keptClientOrderIds: string[]
   readonly keptMargins: (OrderMarginView | undefined)[]
+  /** TWAP order of each that is a slice. */
+  readonly keptParents: (NamedRow | undefined)[]
   /** Newest place of each chain, and the next older of each place; -1 none. */
   readonly chains: Int32Array
   readonly older: Int32Array
   /** Client order ids of orders that may still be open, and where those of perpetuals stand, by order sequence. */
   readonly clientOrderIds: BoundedMap<number, string>
   readonly margins: BoundedMap<number, OrderMarginView>
+  /** The same of which TWAP order they are slices. */
+  readonly parents: BoundedMap<number, NamedRow>
   readonly timer: NodeJS.Timeout
 }
 
@@ -69,8 +74,10 @@ export function createClosedOrderCache(ring: Broadcast, counters: Float64Array, 
     chains: new Int32Array(room).fill(-1),
     older: new Int32Array(room).fill(-1),
     keptMargins: new Array<OrderMarginView | undefined>(room).fill(undefined),
+    keptParents: new Array<NamedRow | undefined>(room).fill(undefined),
     clientOrderIds: createBoundedMap(room),
     margins: createBoundedMap(room),
+    parents: createBoundedMap(room),
     timer: setInterval(() => drainClosedOrders(cache), DRAIN_MS),
   }
   return cache
@@ -100,6 +107,8 @@ export function findFinished(cache: ClosedOrderCache, account: number, sequence:
     if (order.sequence !== sequence) continue
     const margin = cache.keptMargins[place]
     if (margin !== undefined) order.margin = margin
+    const parent = cache.keptParents[place]
+    if (parent !== undefined) order.parent = parent
     return order.account === account && order.slot === slot ? order : undefined
   }
   return undefined
@@ -123,6 +132,8 @@ function take(cache: ClosedOrderCache, records: Views, base: number): void {
     }
     case EventType.MARGIN_ORDER:
       return remember(cache.margins, records.f64[(base + MARGIN_ORDER.at.orderSequence) >>> 1]!, marginOfOrder(records, base))
+    case EventType.CHILD_ORDER:
+      return remember(cache.parents, records.f64[(base + CHILD_ORDER.at.orderSequence) >>> 1]!, parentOfChild(records, base))
   }
 }
 
@@ -149,6 +160,7 @@ function keep(cache: ClosedOrderCache, records: Views, base: number, sequenceAt:
   chains[chain] = place
   const flags = records.u32[base + flagsAt]!
   cache.keptMargins[place] = (flags & Flag.MARGIN) === 0 ? undefined : taken(cache.margins, sequence)
+  cache.keptParents[place] = originOf(flags) === Origin.TWAP ? taken(cache.parents, sequence) : undefined
   keptClientOrderIds[place] = flags >>> CLIENT_ORDER_ID_SHIFT === 0 ? '' : taken(cache.clientOrderIds, sequence) ?? ''
 }
 
@@ -171,6 +183,10 @@ export function marginOfOrder({ i32, u32, f64, bytes }: Views, base: number): Or
     leverage: i32[base + at.leverage]!,
   }
 }
+
+/** The TWAP order of which the CHILD_ORDER at word `base` tells. */
+export const parentOfChild = ({ i32, f64 }: Views, base: number): NamedRow =>
+  ({ sequence: f64[(base + CHILD_ORDER.at.twapSequence) >>> 1]!, row: i32[base + CHILD_ORDER.at.twap]! })
 
 function closedOrderAt(kept: Views, base: number, clientOrderId: string): ClosedOrder {
   const type = eventTypeOf(kept.u32[base]!)

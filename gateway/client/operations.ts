@@ -109,6 +109,38 @@ export const OPERATIONS = {
     method: 'POST', path: '/api/v1/orders/batch-replace',
     access: 'session', body: true, repeat: 'with-key',
   },
+  ListConditionalOrders: {
+    method: 'GET', path: '/api/v1/orders/conditional',
+    access: 'session', body: false, repeat: 'always',
+  },
+  GetConditionalOrder: {
+    method: 'GET', path: '/api/v1/orders/conditional/{conditionalOrderId}',
+    access: 'session', body: false, repeat: 'always',
+  },
+  CancelConditionalOrder: {
+    method: 'DELETE', path: '/api/v1/orders/conditional/{conditionalOrderId}',
+    access: 'session', body: false, repeat: 'by-id',
+  },
+  ListTwapOrders: {
+    method: 'GET', path: '/api/v1/orders/twap',
+    access: 'session', body: false, repeat: 'always',
+  },
+  CreateTwapOrder: {
+    method: 'POST', path: '/api/v1/orders/twap',
+    access: 'session', body: true, repeat: 'never',
+  },
+  GetTwapOrder: {
+    method: 'GET', path: '/api/v1/orders/twap/{twapOrderId}',
+    access: 'session', body: false, repeat: 'always',
+  },
+  CancelTwapOrder: {
+    method: 'DELETE', path: '/api/v1/orders/twap/{twapOrderId}',
+    access: 'session', body: false, repeat: 'by-id',
+  },
+  ListTwapSlices: {
+    method: 'GET', path: '/api/v1/orders/twap/{twapOrderId}/slices',
+    access: 'session', body: false, repeat: 'always',
+  },
   GetOrder: {
     method: 'GET', path: '/api/v1/orders/{orderId}',
     access: 'session', body: false, repeat: 'always',
@@ -260,6 +292,10 @@ export const OPERATIONS = {
   GetPositionRisk: {
     method: 'GET', path: '/api/v1/positions/{positionId}/risk',
     access: 'session', body: false, repeat: 'always',
+  },
+  AttachTpSl: {
+    method: 'POST', path: '/api/v1/positions/{positionId}/tp-sl',
+    access: 'session', body: true, repeat: 'never',
   },
   GetFaucetInfo: {
     method: 'GET', path: '/api/v1/faucet/info',

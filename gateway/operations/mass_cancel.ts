@@ -1,5 +1,6 @@
 /**
- * Ways out: cancel everything, or everything of one pair. Open during maintenance and never limited.
+ * Ways out: cancel everything, or everything of one pair. Open during maintenance and never limited. Conditional orders and TWAP orders
+ * are among it: they end first, and count and are named as orders are.
  *
  * Orders on a halted pair stay, as single cancels there are refused; so do, for a delegated agent, those of pairs that it is not granted.
  * The answer names what stays with the code that its own cancel would have had.
@@ -7,10 +8,14 @@
 import Type, { type Static } from 'typebox'
 import { SWEEP_ANSWER } from '../../core/layout/answers.ts'
 import { AFTER_MS_MAX, DISARM } from '../../core/layout/command.ts'
-import { ORDER_ENDED } from '../../core/layout/event.ts'
-import { orderId } from '../../core/layout/ids.ts'
+import { CONDITIONAL_ORDER, ConditionalState, conditionOf } from '../../core/layout/conditional.ts'
+import { EventType, eventTypeOf, ORDER_ENDED, TWAP_ORDER } from '../../core/layout/event.ts'
+import { conditionalOrderId, orderId, twapOrderId } from '../../core/layout/ids.ts'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
+import type { Views } from '../../core/layout/table.ts'
+import { readConditionals } from '../../core/view/conditionals.ts'
 import { isGranted, readLeftOrders } from '../../core/view/left_orders.ts'
+import { readTwaps } from '../../core/view/twaps.ts'
 import { encodeCancelAll, encodeDeadline, EVERY_PAIR } from '../bridge/encode.ts'
 import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
@@ -26,10 +31,10 @@ import { pairOf } from './lookup.ts'
 export const NOT_CANCELLED_NAMED = 1000
 
 const NotCancelled = record(
-  'NotCancelled', 'An order that a mass cancel left on the book.',
+  'NotCancelled', 'An order that a mass cancel left where it was.',
   Type.Object(
     {
-      orderId: fields.orderId, tradingPairId: fields.tradingPairId,
+      orderId: field(Uuid, 'Order, conditional order or TWAP order.'), tradingPairId: fields.tradingPairId,
       reason: field(
         Type.String(),
         'Code that cancelling this order alone would have had: PAIR_NOT_ACTIVE on a halted pair, AGENT_NOT_ALLOWED.',
@@ -38,9 +43,9 @@ const NotCancelled = record(
   ),
 )
 const CANCELLED = {
-  totalCancelled: field(Type.Integer(), 'Orders that were cancelled.'),
-  orderIds: field(Type.Array(Uuid), 'Orders that were cancelled.'),
-  totalNotCancelled: Type.Optional(field(Type.Integer(), 'Orders that rest on, although the request meant them.')),
+  totalCancelled: field(Type.Integer(), 'Orders, conditional orders and TWAP orders that were cancelled.'),
+  orderIds: field(Type.Array(Uuid), 'Orders, conditional orders and TWAP orders that were cancelled.'),
+  totalNotCancelled: Type.Optional(field(Type.Integer(), 'Those that stay, although the request meant them.')),
   notCancelled: Type.Optional(field(Type.Array(NotCancelled), 'The first 1,000 of them, newest first.')),
 }
 const Cancelled = Type.Object(CANCELLED)
@@ -58,7 +63,7 @@ export const BatchCancelAllOrders = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-all',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
   summary: 'Cancel all orders',
-  description: 'Cancels every open order of the caller. Never refused by a budget, and available in maintenance. Orders on a halted '
+  description: 'Cancels every open order of the caller, every conditional order and every TWAP order. Never refused by a budget, and available in maintenance. Orders on a halted '
     + 'pair stay; so do, for a delegated agent, those of pairs that it is not granted. `notCancelled` names them, with the reason. '
     + 'With `afterMs` it is a dead man\'s switch: nothing is cancelled now, but the exchange itself cancels every open order of the '
     + 'account after that time, unless the request is repeated before; each request replaces the deadline before it, 0 takes it away. '
@@ -90,8 +95,8 @@ export const BatchCancelOrdersByPair = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-by-pair',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
   summary: 'Cancel all orders of a pair',
-  description: 'Cancels every open order of the caller in one trading pair. Never refused by a budget, and available in maintenance. '
-    + 'On a halted pair nothing is cancelled: `notCancelled` names the orders that stay, with the reason.',
+  description: 'Cancels every open order, conditional order and TWAP order of the caller in one trading pair. Never refused by a budget, '
+    + 'and available in maintenance. On a halted pair nothing is cancelled: `notCancelled` names the orders that stay, with the reason.',
   answer: 'The orders that were cancelled.',
   refusals: ['NOT_FOUND', ...COMMAND],
   body: Type.Object({ tradingPairId: fields.pairName }),
@@ -174,21 +179,55 @@ function cancelSome(sweep: Sweep): void {
       from.sequence = f64[(base + SWEEP_ANSWER.at.nextSequence) >>> 1]!
       cancelSome(sweep)
     }),
-    onRecord: ({ i32, f64 }, base) => {
-      orderIds.push(orderId(f64[(base + ORDER_ENDED.at.orderSequence) >>> 1]!, i32[base + ORDER_ENDED.at.slot]!))
-    },
+    onRecord: (records, base) => void orderIds.push(endedId(records, base)),
   }
   const correlation = registerUntil(engine, pending, call.account, CREDIT + chunk, WAY_OUT, until, 0)
   encodeCancelAll(engine, slotAt(engine), correlation, call, pair, chunk, from)
   send(engine)
 }
 
+/** Id of what the record at word `base` says has ended. */
+function endedId({ i32, u32, f64 }: Views, base: number): string {
+  switch (eventTypeOf(u32[base]!)) {
+    case EventType.CONDITIONAL: {
+      const { at } = CONDITIONAL_ORDER
+      return conditionalOrderId(f64[(base + at.createdSequence) >>> 1]!, conditionOf(i32[base + at.what]!))
+    }
+    case EventType.TWAP:
+      return twapOrderId(f64[(base + TWAP_ORDER.at.createdSequence) >>> 1]!, i32[base + TWAP_ORDER.at.twap]!)
+    default:
+      return orderId(f64[(base + ORDER_ENDED.at.orderSequence) >>> 1]!, i32[base + ORDER_ENDED.at.slot]!)
+  }
+}
+
+/** What stays of a mass cancel, by its id and pair. */
+interface Left {
+  readonly id: string
+  readonly pair: number
+}
+
+/** What a mass cancel left of what waits, newest first; `null`: it cannot be read now. */
+function readWaiting({ gateway: { state, gate }, call: { account }, pair, began }: Sweep): Left[] | null {
+  const conditionals = readConditionals(state, gate, account)
+  const twaps = readTwaps(state, gate, account)
+  if (conditionals === null || twaps === null) return null
+  const isLeft = (each: { readonly createdSequence: number; readonly pair: number }): boolean =>
+    each.createdSequence < began && (pair === EVERY_PAIR || each.pair === pair)
+  return [
+    // One that fired is no more to be cancelled.
+    ...conditionals.conditionals.filter((each) => isLeft(each) && each.state !== ConditionalState.TRIGGERED)
+      .map((each) => ({ id: conditionalOrderId(each.createdSequence, each.kind), pair: each.pair })),
+    ...twaps.twaps.filter(isLeft).map((each) => ({ id: twapOrderId(each.createdSequence, each.twap), pair: each.pair })),
+  ]
+}
+
 /** Says what was cancelled and names what stays. */
 function answer(sweep: Sweep): void {
   const { gateway, call, pair, orderIds, began, until } = sweep
   const { state, gate, genesis } = gateway
-  const left = readLeftOrders(state, gate, call.account, pair, began, NOT_CANCELLED_NAMED)
-  if (left === null) {
+  const orders = readLeftOrders(state, gate, call.account, pair, began, NOT_CANCELLED_NAMED)
+  const waiting = readWaiting(sweep)
+  if (orders === null || waiting === null) {
     if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
     setTimeout(() => gateway.faults.guard(call, () => answer(sweep)), RETRY_MS)
     return
@@ -196,7 +235,8 @@ function answer(sweep: Sweep): void {
   const totalCancelled = orderIds.length
   const reasonOf = (of: number): RefusalCode =>
     call.agent >= 0 && !isGranted(state, call.agent, of) ? 'AGENT_NOT_ALLOWED' : 'PAIR_NOT_ACTIVE'
-  const notCancelled = left.orders.map((order) =>
-    ({ orderId: orderId(order.sequence, order.slot), tradingPairId: genesis.pairs[order.pair]!.id, reason: reasonOf(order.pair) }))
-  call.answer({ totalCancelled, orderIds, totalNotCancelled: left.total, notCancelled })
+  const left: Left[] = [...orders.orders.map((order) => ({ id: orderId(order.sequence, order.slot), pair: order.pair })), ...waiting]
+  const notCancelled = left.slice(0, NOT_CANCELLED_NAMED).map(({ id, pair: of }) =>
+    ({ orderId: id, tradingPairId: genesis.pairs[of]!.id, reason: reasonOf(of) }))
+  call.answer({ totalCancelled, orderIds, totalNotCancelled: orders.total + waiting.length, notCancelled })
 }

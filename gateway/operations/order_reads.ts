@@ -5,7 +5,7 @@
  */
 import Type, { type Static } from 'typebox'
 import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../core/history/answer/queries.ts'
-import { Flag } from '../../core/layout/command.ts'
+import { Flag, Origin, originOf } from '../../core/layout/command.ts'
 import { Status, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Id } from '../../core/layout/ids.ts'
 import { readOrder } from '../../core/view/accounts.ts'
@@ -64,11 +64,12 @@ function lately(gateway: Gateway, account: number, id: Id): ClosedOrder | undefi
 }
 
 /**
- * The cache does not know when an order that rested would have expired, nor, if it is older than this thread, its client order id and where
- * it stood.
+ * The cache does not know when an order that rested would have expired, nor, if it is older than this thread, its client order id, where
+ * it stood and of what it was a slice.
  */
-const isWhole = ({ expiresAt, flags, margin }: ClosedOrder): boolean =>
-  (expiresAt > 0 || (flags & Flag.MARKET) !== 0) && ((flags & Flag.MARGIN) === 0 || margin !== undefined)
+const isWhole = ({ expiresAt, flags, margin, parent }: ClosedOrder): boolean =>
+  (expiresAt > 0 || (flags & Flag.MARKET) !== 0) && ((flags & Flag.MARGIN) === 0 || margin !== undefined) &&
+  (originOf(flags) !== Origin.TWAP || parent !== undefined)
 
 const isOpen = ({ outcome }: HistoryOrder): boolean =>
   (outcome & 0xff) === Status.SUBMITTED || (outcome & 0xff) === Status.PARTIALLY_FILLED

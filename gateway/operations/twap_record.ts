@@ -54,6 +54,7 @@ export const TwapRecord = record('TwapOrder', 'A quantity that is traded in slic
   firstSliceAt: Type.Optional(firstSliceAtField),
   nextSliceAt: Type.Optional(field(Timestamp, 'When the next slice is due; absent when none is.')),
   lastSkipCode: Type.Optional(field(Type.String(), 'Why the last slice was left out: code of a refusal; absent when it was placed.')),
+  failureCode: Type.Optional(field(Type.String(), 'FAILED: code of the refusal.')),
   randomize: field(Type.Boolean(), 'Sizes and times of slices vary by a fifth.'),
   reduceOnly: field(Type.Boolean(), 'Slices only make the position smaller.'),
   executionStyle: field(ExecutionStyle, 'MARKET or PASSIVE.'),
@@ -118,7 +119,7 @@ export function twapRecord(gateway: Gateway, twap: TwapFacts): TwapRecord {
     record.triggerDirection = (options & TwapOption.ABOVE) !== 0 ? 'ABOVE' : 'BELOW'
   }
   if (twap.conditionalExpiry !== 0) record.conditionalExpiry = rfc3339(twap.conditionalExpiry)
-  if (twap.code !== 0) record.lastSkipCode = refusalByNumber(twap.code).code
+  if (twap.code !== 0) record[twap.state === TwapState.FAILED ? 'failureCode' : 'lastSkipCode'] = refusalByNumber(twap.code).code
   if (twap.label !== '') record.clientTwapId = twap.label
   if ((flags & Flag.MASTER_FUNDED) !== 0) record.useMasterBalance = true
   addTimes(record, twap)

@@ -68,7 +68,7 @@ export function listWaiting<Name extends Question, Live extends { readonly creat
     if (given instanceof Refused) return call.refuse(given)
     const listing = given as Listing<Row<Name>>
     const live = new Map((read() ?? []).map((row) => [nameOf(positionOf(row)), row]))
-    const rows = listing.rows.map((row) => ({ ...row, ...live.get(nameOf(positionOf(row))) }))
+    const rows = listing.rows.map((row): Live | Row<Name> => Object.assign(row as object, live.get(nameOf(positionOf(row)))) as Row<Name>)
     answer(rows, answerListing(gateway, pages, listing, positionOf, behind))
   })
 }

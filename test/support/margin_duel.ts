@@ -10,13 +10,17 @@ import {
 } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import { commandName, COMMAND_SLOTS, CommandType, kindOf, typeOfKind } from '../../core/layout/command.ts'
-import { RESULT } from '../../core/layout/event.ts'
+import { CONDITIONAL_ORDER, conditionalReasonOf } from '../../core/layout/conditional.ts'
+import { EventType, RESULT } from '../../core/layout/event.ts'
 import { SET_INDEX_PRICE_COMMAND } from '../../core/layout/margin.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
-import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
+import { TWAP_ORDER, twapReasonOf } from '../../core/layout/twap.ts'
+import { createTimers, SLICES_MAX, writeDue } from '../../core/sequencer/timers.ts'
+import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CODE, NaiveExchange } from './naive.ts'
 import { compareBalances, compareEvents, createBench, Differs, type DuelReport } from './naive_compare.ts'
+import { dueConditionals } from './naive_conditional.ts'
 import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import {
   bucketsOf, earmarkedOf, equityOf, isStale, maintenanceNeeded, perpOf, positionsOf, exposureOf, type Bucket,
@@ -25,6 +29,10 @@ import { reduceOnlyOf } from './naive_margin_fills.ts'
 import { isFrozen } from './naive_margin_liquidation.ts'
 import { fundingDue, openLots } from './naive_margin_prices.ts'
 import { dueOrders } from './naive_orders.ts'
+import { isTriggered } from './naive_triggers.ts'
+import { dueTwaps } from './naive_twap.ts'
+import { compareWaiting } from './naive_waiting_compare.ts'
+import { copyStored } from './recording.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 import { MarginWorkload } from './workload_margin.ts'
 
@@ -37,12 +45,18 @@ export interface MarginDuelOptions {
   variant?: string
   /** Prices jump, and liquidation goes on among commands and must end, every so many commands ({@link MarginDuel.storm}). */
   stormEvery?: number
+  /** Orders wait for prices and times: {@link WaitingWorkload}. */
+  waits?: boolean
+  /** Every so many commands an engine is made of the stored columns, and goes on in the place of the one that there was. */
+  reloadEvery?: number
   /** Called before every command: the canary's chance to spoil the state. */
   spoil?: (state: State, index: number) => void
 }
 
 /** Commands between two turns of the sequencer's timers, and most that one writes. */
 const [TURN_EVERY, TURN_MOST] = [7, 48]
+/** Of an exchange in which orders wait: every so many commands nobody looks at what is due for so many, while prices come and come. */
+const [LULL_EVERY, LULL_COMMANDS] = [1100, 150]
 /** Of a storm: commands of clients, between two of them a turn of so few commands; and turns in which it must end then. */
 const [STORM_COMMANDS, STORM_EVERY, STORM_TURN, STORM_TURNS] = [160, 5, 2, 300]
 /** Refusals because something is full, by number: which of them came while a bucket was being liquidated is counted. */
@@ -52,7 +66,8 @@ const FULL = new Map<number, string>([CODE.TOO_MANY_OPEN_ORDERS, CODE.OVERLOADED
 export class MarginDuel {
   readonly options: MarginDuelOptions
   readonly report: DuelReport = { events: 0, seen: new Map() }
-  private readonly bench
+  private bench
+  private readonly text: string
   private readonly naive: NaiveExchange
   private readonly workload: MarginWorkload
   private readonly timers = createTimers()
@@ -61,9 +76,10 @@ export class MarginDuel {
 
   constructor(options: MarginDuelOptions) {
     this.options = options
-    this.bench = createBench(genesisText(VARIANTS[options.variant ?? 'perps']!), options.outboxRecords)
+    this.text = genesisText(VARIANTS[options.variant ?? 'perps']!)
+    this.bench = createBench(this.text, options.outboxRecords)
     this.naive = new NaiveExchange(this.bench.state.genesis)
-    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis)
+    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis, options.waits)
   }
 
   /** Runs it; throws at the first difference or broken invariant. */
@@ -71,13 +87,31 @@ export class MarginDuel {
     const { commands, checkEvery, spoil } = this.options
     for (let index = 0; index < commands; index++) {
       spoil?.(this.bench.state, index)
+      if (index % (this.options.reloadEvery ?? Infinity) === 0 && index > 0) this.inContext(index, null, () => this.reload())
       this.workload.next(this.command, 0)
       this.apply(this.command, 0, index)
       if (index % checkEvery === 0 || index === commands - 1) this.inContext(index, null, () => this.check())
-      if (index % TURN_EVERY === 0) this.turn(index)
+      if (index % TURN_EVERY === 0 && !this.lulls(index)) this.turn(index)
       if ((index + 1) % (this.options.stormEvery ?? Infinity) === 0) this.storm(index)
     }
     return this.report
+  }
+
+  /** Nobody looks at what is due now. */
+  private lulls(index: number): boolean {
+    const { waiting } = this.workload
+    if (waiting === null) return false
+    waiting.bursts = index % LULL_EVERY >= LULL_EVERY - LULL_COMMANDS
+    return waiting.bursts
+  }
+
+  /** An engine that is loaded from what a snapshot keeps goes on. */
+  private reload(): void {
+    const { state } = this.bench
+    const copy = copyStored(this.text, state)
+    if (stateDigest(copy.state) !== stateDigest(state)) throw new Differs('the digest is another after a load')
+    checkInvariants(copy.state)
+    this.bench = copy
   }
 
   /**
@@ -127,7 +161,7 @@ export class MarginDuel {
       const { seed } = this.options
       const what = command === null ? '' : `\n${commandName(typeOfKind(Number(command['kind'])))} ${printRecord(command)}`
       throw new Error(`seed ${seed}, command ${index} at ${this.workload.time}: ${(error as Error).message}${what}\nagain: SEED=${seed} ` +
-        `COMMANDS=${index + 1} node_modules/.bin/node --disable-warning=ExperimentalWarning test/property/margin_equals_naive.test.ts`,
+        `COMMANDS=${index + 1}${this.options.variant === undefined ? '' : ` VARIANT=${this.options.variant}`} node_modules/.bin/node --disable-warning=ExperimentalWarning test/property/margin_equals_naive.test.ts`,
       { cause: error })
     }
   }
@@ -157,13 +191,22 @@ export class MarginDuel {
       const base = record * RECORD_WORDS
       const type = said.u32[base]! & 0xff
       const result = `RESULT ${commandName((said.u32[base]! >>> 8) & 0xff)} ${said.i32[base + 6]}`
-      const name = type === 1 ? result : `event ${type}`
+      const name = type === 1 ? result : this.nameOf(type, base)
       report.seen.set(name, (report.seen.get(name) ?? 0) + 1)
       const lacking = type === 1 && said.i32[base + RESULT.at.code] === CODE.AGENT_NOT_ALLOWED ? said.i32[base + RESULT.at.detail]! : 0
       if (lacking !== 0) report.seen.set(`lacks ${lacking}`, (report.seen.get(`lacks ${lacking}`) ?? 0) + 1)
       const full = type === 1 ? FULL.get(said.i32[base + 6]!) : undefined
       if (full !== undefined && this.isLiquidating()) report.seen.set(`full ${full}`, (report.seen.get(`full ${full}`) ?? 0) + 1)
     }
+  }
+
+  /** An event by its number; of what waits by its reason too. */
+  private nameOf(type: number, base: number): string {
+    const { i32 } = this.bench.said
+    const known = this.report.seen
+    known.set(`event ${type}`, (known.get(`event ${type}`) ?? 0) + 1)
+    if (type === EventType.CONDITIONAL) return `conditional ${conditionalReasonOf(i32[base + CONDITIONAL_ORDER.at.what]!)}`
+    return type === EventType.TWAP ? `TWAP ${twapReasonOf(i32[base + TWAP_ORDER.at.what]!)}` : `events ${type}`
   }
 
   /** A bucket is in liquidation, or waits for its turn. */
@@ -184,10 +227,14 @@ export class MarginDuel {
   }
 
   /** What must be written: samples and intervals that are over, orders whose time is over, buckets without enough margin. */
-  private dueNow(): { funding: number[]; orders: number; unhealthy: Bucket[] } {
-    const { naive, workload } = this
-    naive.now = workload.time
-    return { funding: fundingDue(naive, workload.time), orders: dueOrders(naive, workload.time).length, unhealthy: unhealthyOf(naive) }
+  private dueNow(): { funding: number[]; orders: number; unhealthy: Bucket[]; expiring: number; twaps: number; triggered: number[] } {
+    const { naive, workload: { time } } = this
+    naive.now = time
+    return {
+      funding: fundingDue(naive, time), orders: dueOrders(naive, time).length, unhealthy: unhealthyOf(naive),
+      expiring: dueConditionals(naive, time).length, twaps: dueTwaps(naive, time).length,
+      triggered: naive.genesis.pairs.map((_, pair) => pair).filter((pair) => isTriggered(naive, pair)),
+    }
   }
 
   private compareDue(due: ReturnType<MarginDuel['dueNow']>, written: Decoded[], most: number): void {
@@ -197,6 +244,7 @@ export class MarginDuel {
     const fits = !full && due.funding.length <= most / 2
     if (fits && String(funding) !== String(due.funding)) throw new Differs(`funding of ${String(due.funding)} is due`)
     if (!full && of(CommandType.EXPIRE_ORDER).length !== due.orders) throw new Differs(`${due.orders} orders are due`)
+    if (!full) this.compareWaitingDue(due, of)
     const looked = of(CommandType.LIQUIDATION_STEP).map(({ bucket }) => bucket)
     const missed = due.unhealthy.filter(({ row }) => !looked.includes(row))
     // Half of a turn is for margin trading, and half of what funding and settlement leave of that for guards.
@@ -207,11 +255,22 @@ export class MarginDuel {
     }
   }
 
+  /** Each pair on which something is to be done gets a step at least; whatever time is over is named, but for slices beyond a turn's. */
+  private compareWaitingDue(due: ReturnType<MarginDuel['dueNow']>, of: (type: number) => Decoded[]): void {
+    const stepped = [...new Set(of(CommandType.TRIGGER_STEP).map(({ pair }) => Number(pair)))].sort((a, b) => a - b)
+    if (String(stepped) !== String(due.triggered)) throw new Differs(`something is to be done on ${String(due.triggered)}, not on ${String(stepped)}`)
+    if (due.twaps >= SLICES_MAX) return
+    const [expiring, twaps] = [of(CommandType.EXPIRE_CONDITIONAL).length, of(CommandType.TWAP_STEP).length]
+    if (expiring !== due.expiring) throw new Differs(`${due.expiring} conditional orders are due, not ${expiring}`)
+    if (twaps !== due.twaps) throw new Differs(`${due.twaps} TWAP orders are due, not ${twaps}`)
+  }
+
   private check(): void {
     const { bench: { state }, naive } = this
     checkInvariants(state)
     compareBalances(state, naive)
     compareMargins(state, naive)
+    compareWaiting(state, naive)
   }
 }
 

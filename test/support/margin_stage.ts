@@ -11,6 +11,7 @@ export interface User {
   readonly parent: string
   get(path: string): Promise<Reply>
   post(path: string, body?: object): Promise<Reply>
+  delete(path: string): Promise<Reply>
   /** A margin order on the first perpetual, LIMIT with leverage 10 unless `over` says otherwise. */
   order(side: 'BUY' | 'SELL', quantity: string, price: string | null, over?: object): Promise<Reply>
 }
@@ -34,11 +35,11 @@ export async function setIndexPrice({ operate }: Pick<Harness, 'operate'>, pair:
   if (record[RESULT.at.code] !== 0) throw new Error(`index price: ${record[RESULT.at.code]}`)
 }
 
-/** `edit` changes the genesis document. */
+/** `edit` changes the genesis document. `timers`: time and prices act on orders. */
 export async function marginStage(
-  historian?: Historian, flags: readonly string[] = [], edit: (source: string) => string = (source) => source,
+  historian?: Historian, flags: readonly string[] = [], edit: (source: string) => string = (source) => source, timers = false,
 ): Promise<MarginStage> {
-  const harness = await startHarness(flags, edit(testGenesis({}, true)), historian)
+  const harness = await startHarness(flags, edit(testGenesis({}, true)), historian, undefined, timers)
   const named = (symbol: string): Pair => harness.genesis.pairs.find((pair) => pair.symbol === symbol)!
   const [btc, eth] = [named('BTC/USDC-PERP'), named('ETH/USDC-PERP')]
   const price = (pair: Pair, units: number): Promise<void> => setIndexPrice(harness, pair, units)
@@ -48,6 +49,7 @@ export async function marginStage(
     const session = await harness.openSession()
     const get = (path: string): Promise<Reply> => call(harness, session, 'GET', `/api/v1${path}`)
     const post = (path: string, body: object = {}): Promise<Reply> => call(harness, session, 'POST', `/api/v1${path}`, body)
+    const remove = (path: string): Promise<Reply> => call(harness, session, 'DELETE', `/api/v1${path}`)
     await post('/faucet/mint')
     const parent = (await get('/margin/accounts')).json.accounts[0].marginAccountId as string
     if (collateral !== '0') await post(`/margin/accounts/${parent}/collateral/transfer-in`, { amount: collateral })
@@ -56,7 +58,7 @@ export async function marginStage(
         tradingPairId: btc.id, tradingMode: 'MARGIN', side, quantity, leverage: '10',
         ...(limit === null ? { orderType: 'MARKET' } : { orderType: 'LIMIT', price: limit }), ...over,
       })
-    return { session, parent, get, post, order }
+    return { session, parent, get, post, delete: remove, order }
   }
   return { harness, btc, eth, price, user }
 }

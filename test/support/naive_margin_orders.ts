@@ -7,6 +7,7 @@ import { Flag, Origin, originOf } from '../../core/layout/flags.ts'
 import { EventType, MARGIN_ORDER } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
+import { hangingOn } from './naive_conditional.ts'
 import {
   bucketRequirement, equityOf, exact, exposureOf, freeOf, isStale, maintenanceNeeded, maintenanceOf, mostLong,
   mostShort, notionalOf, ordersOf, perpOf, positionsOf, requirementOf, roundedUp, tierOf, truncated, unit, type Bucket,
@@ -196,6 +197,10 @@ function requirementWithout(ex: Ex, bucket: Bucket, without: Order | null): bigi
   return bucketRequirement(ex, bucket) - one(exposureOf(ex, position)) + one(exposureOf(ex, position, without))
 }
 
+/** What may end when a maker is filled: conditional orders of its position, and reduce-only orders, if it is none itself. */
+const mayEnd = (ex: Ex, { flags, margin }: Order): number => hangingOn(ex, margin!.position).length +
+  (has(flags, Flag.REDUCE_ONLY) ? 0 : reduceOnlyOf(ex, margin!.position).length)
+
 /** The path of an order of a perpetual: what of it is certain to be filled, and the most that it may cost. */
 export interface PerpPath { left: number; fillable: number; value: bigint; own: Order | null; tooLong: boolean }
 export function walkPerp(ex: Ex, { pair, flags, limit, lots, account }: Terms): PerpPath {
@@ -207,7 +212,7 @@ export function walkPerp(ex: Ex, { pair, flags, limit, lots, account }: Terms): 
     if (left === 0) break
     if (looked >= PERP_PATH_MOST) return { left, fillable: 0, value: 0n, own: null, tooLong: true }
     // An order that is filled whole or not at all reckons with those that may end on its way.
-    looked += 1 + (has(flags, Flag.FOK) && !has(maker.flags, Flag.REDUCE_ONLY) ? reduceOnlyOf(ex, maker.margin!.position).length : 0)
+    looked += 1 + (has(flags, Flag.FOK) ? mayEnd(ex, maker) : 0)
     if (isOver(ex, maker)) continue
     if (maker.account === account) {
       own = maker

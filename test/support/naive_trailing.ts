@@ -24,9 +24,32 @@ export const triggerOf = (stop: Conditional): number =>
 export const trailing = (ex: Ex, pair: number): Conditional[] =>
   ex.waiting.conditionals.filter((each) => each.pair === pair && trails(each) && isArmed(each) && each.stands === 'WATCHES')
 
-/** A mark is held against every best mark of the pair. */
-export function ratchet(ex: Ex, pair: number, mark: number): void {
-  for (const stop of trailing(ex, pair)) {
-    stop.watermark = isOfLong(stop) ? Math.max(stop.watermark, mark) : Math.min(stop.watermark, mark)
+/** The mark may fire a stop of this side: the one with the best mark would, if it had the least distance of all. */
+export function mayMeet(ex: Ex, pair: number, long: boolean, mark: number): boolean {
+  const stops = trailing(ex, pair).filter((stop) => isOfLong(stop) === long)
+  if (stops.length === 0) return false
+  const marks = stops.map(({ watermark }) => watermark)
+  const bound = tickOf(long, long ? Math.max(...marks) : Math.min(...marks), Math.min(...stops.map(({ trailBps }) => trailBps)))
+  return long ? mark <= bound : mark >= bound
+}
+
+/**
+ * A mark is held against every best mark of the pair. Stops with the worst one get the next better one first, as long as that is not better
+ * than the mark; of that so much is done at a time, for the longs before the shorts. False: there is more to do.
+ */
+export function ratchet(ex: Ex, pair: number, mark: number, most: number): boolean {
+  let left = most
+  for (const long of [true, false]) {
+    const isBetter = (a: number, b: number): boolean => (long ? a > b : a < b)
+    for (;;) {
+      const stops = trailing(ex, pair).filter((stop) => isOfLong(stop) === long)
+      const [worst, next] = [...new Set(stops.map(({ watermark }) => watermark))].sort((a, b) => (isBetter(a, b) ? 1 : -1))
+      if (worst === undefined || !isBetter(mark, worst)) break
+      const last = next === undefined || isBetter(next, mark)
+      if (!last && left-- <= 0) return false
+      for (const stop of stops) if (stop.watermark === worst) stop.watermark = last ? mark : next
+      if (last) break
+    }
   }
+  return true
 }

@@ -14,11 +14,13 @@ import {
 import { isPerp, perpOf } from './naive_margin.ts'
 import { enter } from './naive_orders.ts'
 import { bandOf, has, mostLots, type Ex } from './naive_terms.ts'
-import { isOfLong, ratchet, triggerOf } from './naive_trailing.ts'
-import { startTwap } from './naive_twap.ts'
+import { isOfLong, mayMeet, ratchet, triggerOf } from './naive_trailing.ts'
+import { lastPrice, startTwap } from './naive_twap.ts'
 
 /** Marks of a pair that may wait; conditional orders that one step puts where marks find them. */
 const [MARKS_MOST, PLACED_MOST] = [64, 64]
+/** So much of {@link ratchet} is done with the command that brings a mark, and with a step. */
+const [ALONG, STEP] = [8, 256]
 
 const marksOf = (ex: Ex, pair: number): { sequence: number; price: number }[] => listOf(ex.waiting.marks, pair)
 
@@ -32,16 +34,21 @@ export function noteMark(ex: Ex, pair: number): void {
   const marks = marksOf(ex, pair)
   marks.push({ sequence: ex.sequence, price: mark })
   const others = [...listOf(ex.waiting.due, pair), ...listOf(ex.waiting.later, pair)]
-  if (marks.length === 1 && others.length === 0 && firstReached(ex, pair, mark) === null) finishMark(ex, pair)
+  if (marks.length === 1 && others.length === 0 && !mayReach(ex, pair, mark)) finishMark(ex, pair, ALONG)
 }
 
 export const forgetMarks = (ex: Ex, pair: number): void => void ex.waiting.marks.delete(pair)
 
-function finishMark(ex: Ex, pair: number): void {
-  ratchet(ex, pair, marksOf(ex, pair).shift()!.price)
+function finishMark(ex: Ex, pair: number, most: number): void {
+  if (ratchet(ex, pair, marksOf(ex, pair)[0]!.price, most)) marksOf(ex, pair).shift()
 }
 
-const lastTrade = (ex: Ex, pair: number): number => ex.waiting.last.get(pair) ?? 0
+/** The mark may fire something: of trailing stops that is not looked at closely. */
+function mayReach(ex: Ex, pair: number, mark: number): boolean {
+  const others = ex.waiting.conditionals.filter((each) => each.pair === pair && each.stands === 'WATCHES' && !(trails(each) && isArmed(each)))
+  const met = others.some((each) => (isMetAbove(each) ? mark >= metAt(each) : mark <= metAt(each)))
+  return met || mayMeet(ex, pair, true, mark) || mayMeet(ex, pair, false, mark)
+}
 
 /** Direction in which it is met: with a price that is high enough, or else with one that is low enough. */
 const isMetAbove = (each: Conditional): boolean =>
@@ -74,7 +81,7 @@ function firstReached(ex: Ex, pair: number, price: number): Conditional | null {
 /** TRIGGER_STEP has something to do. */
 export function isTriggered(ex: Ex, pair: number): boolean {
   if (!mayFire(ex, pair)) return false
-  if (!isPerp(ex, pair)) return lastTrade(ex, pair) !== 0 && firstReached(ex, pair, lastTrade(ex, pair)) !== null
+  if (!isPerp(ex, pair)) return lastPrice(ex, pair) !== 0 && firstReached(ex, pair, lastPrice(ex, pair)) !== null
   return [ex.waiting.due, ex.waiting.later, ex.waiting.marks].some((lists) => (lists.get(pair) ?? []).length > 0)
 }
 
@@ -91,13 +98,13 @@ export function triggerStep(ex: Ex, command: Decoded): void {
   if (ex.genesis.pairs[pair] === undefined || !isTriggered(ex, pair)) return ex.refuse(command, CODE.NOT_FOUND, -1)
   const due = listOf(ex.waiting.due, pair)[0]
   const mark = marksOf(ex, pair)[0]
-  if (!isPerp(ex, pair)) fire(ex, firstReached(ex, pair, lastTrade(ex, pair))!)
+  if (!isPerp(ex, pair)) fire(ex, firstReached(ex, pair, lastPrice(ex, pair))!)
   else if (due !== undefined) fire(ex, due)
   else if (isLaterFirst(ex, pair)) {
     for (let placed = 0; placed < PLACED_MOST && isLaterFirst(ex, pair); placed++) find(ex, listOf(ex.waiting.later, pair).shift()!)
   } else {
     const reached = firstReached(ex, pair, mark!.price)
-    if (reached === null) finishMark(ex, pair)
+    if (reached === null) finishMark(ex, pair, STEP)
     else fire(ex, reached)
   }
   ex.result(command, { account: -1 })

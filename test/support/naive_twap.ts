@@ -103,12 +103,15 @@ export function lotsOfSlice(twap: Twap, k: number, left: number, least: number):
   return left - lots < least ? left : lots
 }
 
+/** The mark of a perpetual, the last trade of a spot pair; 0: none. */
+export const lastPrice = (ex: Ex, pair: number): number =>
+  (isPerp(ex, pair) ? perpOf(ex, pair).mark : (ex.waiting.last.get(pair) ?? 0))
+
 /** The least that an order may have at the price of now. */
 export function leastLots(ex: Ex, { pair, flags }: Twap): number {
   if (has(flags, Flag.REDUCE_ONLY)) return 1
   const { minLots, minNotionalAtoms, tickLotAtoms } = ex.genesis.pairs[pair]!
-  const last = isPerp(ex, pair) ? perpOf(ex, pair).mark : (ex.waiting.last.get(pair) ?? 0)
-  const price = otherSide(ex, pair, has(flags, Flag.SELL))[0]?.price ?? last
+  const price = otherSide(ex, pair, has(flags, Flag.SELL))[0]?.price ?? lastPrice(ex, pair)
   if (price === 0) return minLots
   const lot = BigInt(price) * tickLotAtoms
   return Math.max(minLots, Number((minNotionalAtoms + lot - 1n) / lot))
@@ -230,9 +233,8 @@ const startFlags = ({ options }: Twap): number => (has(options, TwapOption.ABOVE
 /** The price that it waits for is there. */
 function isReached(ex: Ex, twap: Twap): boolean {
   const { pair, trigger } = twap
-  const perp = isPerp(ex, pair)
-  const price = perp ? perpOf(ex, pair).mark : (ex.waiting.last.get(pair) ?? 0)
-  const counts = price !== 0 && (perp ? markCounts(ex, pair) : mayFire(ex, pair))
+  const price = lastPrice(ex, pair)
+  const counts = price !== 0 && (isPerp(ex, pair) ? markCounts(ex, pair) : mayFire(ex, pair))
   return counts && isCrossed({ kind: ConditionType.TWAP_START, flags: startFlags(twap), trigger }, price)
 }
 
@@ -273,9 +275,12 @@ export function startTwap(ex: Ex, twap: Twap): void {
 /** The price did not come in time. */
 export const endUnstarted = (ex: Ex, twap: Twap): void => endTwap(ex, twap, TwapState.EXPIRED, TwapReason.CONDITION_EXPIRED)
 
+/** Correlation of what no command is answered for. */
+const NOBODYS = 0xffff_ffff
+
 /** The slice that rests ends. */
 export function endSlice(ex: Ex, twap: Twap, status: number, reason: number): void {
-  if (twap.child !== null) end(ex, twap.child, status, reason, 0, false)
+  if (twap.child !== null) end(ex, twap.child, status, reason, NOBODYS, false)
 }
 
 export function endTwap(ex: Ex, twap: Twap, state: number, reason: number, code = 0): void {

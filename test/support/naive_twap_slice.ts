@@ -6,13 +6,13 @@ import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { enter } from './naive_orders.ts'
 import { bandOf, has, mostLots, openRefusal, otherSide, type Ex, type Order } from './naive_terms.ts'
-import { endSlice, endTwap, leastLots, lotsOfSlice, sliceAt, tellTwap, type Twap } from './naive_twap.ts'
+import { endSlice, endTwap, lastPrice, leastLots, lotsOfSlice, sliceAt, tellTwap, type Twap } from './naive_twap.ts'
 
-/** What no later slice gets over. */
-const FOR_EVER: readonly number[] = [
+/** No later slice gets over it. */
+const isForEver = (code: number): boolean => [
   CODE.NOT_FOUND, CODE.RISK_BUCKET_MISMATCH, CODE.STRATEGY_KEY_UNKNOWN, CODE.WRONG_PERP_MODE, CODE.WRONG_TRADING_MODE,
   CODE.NOT_SUB_ACCOUNT, CODE.MASTER_BALANCE_NOT_ALLOWED, CODE.LEVERAGE_TOO_LOW, CODE.VALIDATION_ERROR,
-]
+].some((each) => each === code)
 
 /** TWAP_STEP. */
 export function twapStep(ex: Ex, command: Decoded): void {
@@ -54,7 +54,7 @@ function placeSlice(ex: Ex, twap: Twap): void {
   let code = openRefusal(ex, twap.pair)
   const result = code === 0 ? enter(ex, order, twap.account, null, Number(order['flags']), (refusal) => void (code = refusal), twap) : null
   if (result === null) {
-    if (FOR_EVER.includes(code)) endTwap(ex, twap, TwapState.FAILED, TwapReason.FAILED, code)
+    if (isForEver(code)) endTwap(ex, twap, TwapState.FAILED, TwapReason.FAILED, code)
     else tellTwap(ex, twap, TwapReason.SKIPPED, -1, code)
     return
   }
@@ -81,13 +81,13 @@ function isBeyond(ex: Ex, { pair, flags, price }: Twap): boolean {
   return sell ? touch < price : touch > price
 }
 
-/** At the touch of its own side; without one a tick from the other side; without any at its limit. Never beyond its limit. 0: nowhere. */
+/** At the touch of its own side; without one a tick from the other side; without any at the price of now. Never beyond its limit. */
 function restingPrice(ex: Ex, { pair, flags, price: limit }: Twap): number {
   const sell = has(flags, Flag.SELL)
   const [own, other] = [bestOf(ex, pair, sell), bestOf(ex, pair, !sell)]
   const beside = sell ? other + 1 : other - 1
   const fits = other !== 0 && beside < ex.genesis.limits.priceTicks
-  const found = own !== 0 ? own : fits ? beside : limit
+  const found = own !== 0 ? own : fits ? beside : lastPrice(ex, pair)
   if (limit === 0) return found
   return sell ? Math.max(found, limit) : Math.min(found, limit)
 }

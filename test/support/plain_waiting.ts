@@ -1,6 +1,6 @@
 /**
- * Orders that wait as plain rows, from decoded events, one at a time: what the history must say of them (answer/waiting_queries.ts). Nothing
- * is shared with the history but the shapes of its answers.
+ * Orders that wait as plain rows, from decoded events, one at a time: what the history must say of them (answer/waiting_queries.ts).
+ * Nothing is shared with the history but the shapes of its answers.
  */
 import type { HistoryConditionalOrder, HistoryOrder, HistoryTwapOrder, Named } from '../../core/history/answer/queries.ts'
 import { CommandType, Flag } from '../../core/layout/command.ts'
@@ -15,6 +15,14 @@ import type { NaiveHistory } from './naive_history.ts'
 
 type Place = NonNullable<HistoryConditionalOrder['place']>
 type Conditional = Omit<HistoryConditionalOrder, 'held' | 'place'>
+/** `lots`: signed. */
+export interface PlainPosition {
+  account: number
+  row: number
+  opened: number
+  lots: number
+  bucket: Named
+}
 const placed: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.ENTER_ORDER]
 const textOf = (hex: string, length = 40): string => Buffer.from(hex, 'hex').subarray(0, length).toString('latin1').replace(/\0+$/, '')
 const keyOf = ({ sequence, row }: Named): string => `${sequence}/${row}`
@@ -25,8 +33,9 @@ export class PlainWaiting {
   /** By sequence of an order: whose slice it is; and of each account the orders that were accepted. */
   readonly parents = new Map<number, Named>()
   readonly orders = new Map<number, number[]>()
-  /** By sequence that opened it and row: signed lots, and the sequence of its bucket; and by that where it is. */
-  readonly positions = new Map<string, { account: number; pair: number; row: number; opened: number; lots: number; bucket: number }>()
+  /** By sequence that opened it and row. */
+  readonly positions = new Map<string, PlainPosition>()
+  /** By sequence of the bucket. */
   readonly #buckets = new Map<number, Place>()
   /** By sequence of an order of a perpetual. */
   readonly #places = new Map<number, Place>()
@@ -60,7 +69,7 @@ export class PlainWaiting {
     const its = openedSequence === 0 ? undefined : this.positions.get(keyOf({ sequence: openedSequence, row: position }))
     const waits = state === ConditionalState.PENDING || state === ConditionalState.ARMED
     const lots = (its?.lots ?? 0) * ((flags & LegFlag.SELL) === 0 ? -1 : 1)
-    const place = its === undefined ? this.#places.get(entrySequence) : this.#buckets.get(its.bucket)
+    const place = its === undefined ? this.#places.get(entrySequence) : this.#buckets.get(its.bucket.sequence)
     return { ...order, held: waits && lots > 0 ? lots : 0, ...(place === undefined ? {} : { place }) }
   }
 
@@ -131,10 +140,11 @@ export class PlainWaiting {
   }
 
   #position(event: Decoded): void {
-    const [account, pair, row, opened, lots, bucket] =
-      ['account', 'pair', 'position', 'openedSequence', 'lots', 'bucketSequence'].map((field) => Number(event[field])) as
-      [number, number, number, number, number, number]
-    if (opened !== 0) this.positions.set(keyOf({ sequence: opened, row }), { account, pair, row, opened, lots, bucket })
+    const n = (field: string): number => Number(event[field])
+    const [opened, row] = [n('openedSequence'), n('position')]
+    if (opened === 0) return
+    const bucket = { sequence: n('bucketSequence'), row: n('bucket') }
+    this.positions.set(keyOf({ sequence: opened, row }), { account: n('account'), row, opened, lots: n('lots'), bucket })
   }
 
   /** Legs of an order that filled at once are told before it, and never named it. */

@@ -207,6 +207,15 @@ const TIGHT_TIERS: FeeTierSpec = { asset: 'USDC', tiers: [['0', '0', '0'], ['100
 const oftenFunded = (pairs: PairSpec[]): PairSpec[] => pairs.map((pair, index) =>
   (pair.perp === undefined ? pair : { ...pair, perp: { ...pair.perp, fundingIntervalSeconds: index === 0 ? 600 : 300 } }))
 
+/** Slices of TWAP orders so often that random commands meet them. */
+const SLICES = { twapSliceMs: 2000 }
+/** The first perpetual is stale after ten minutes only. */
+const seldomStale = (pairs: PairSpec[]): PairSpec[] =>
+  pairs.map((pair, index) => (index > 0 ? pair : { ...pair, perp: { ...pair.perp!, staleSeconds: 600 } }))
+/** Positions may be much larger than orders. */
+const smallOrders = (pairs: PairSpec[]): PairSpec[] =>
+  pairs.map((pair, index) => (pair.perp === undefined ? pair : { ...pair, maxOrderSize: index === 0 ? '0.1' : '1.5' }))
+
 /** The exchanges of the property tests. */
 export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   market: MARKET,
@@ -272,6 +281,20 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   },
   perps: { ...PERPS, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
   perpsTight: { ...PERPS_TIGHT, pairs: oftenFunded(PERPS_TIGHT.pairs), feeTiers: TIGHT_TIERS },
+  /** Both again with orders that wait: room for them, and nearly none; slices every two seconds. */
+  perpsWaiting: {
+    ...PERPS, pairs: seldomStale(oftenFunded(PERPS.pairs)), feeTiers: PERPS_TIERS,
+    limits: {
+      ...PERPS.limits, ...SLICES, conditionalOrders: 1024, conditionalOrdersPerAccount: 40, twapOrders: 128, twapOrdersPerAccount: 12,
+    },
+  },
+  perpsWaitingTight: {
+    ...PERPS_TIGHT, pairs: smallOrders(oftenFunded(PERPS_TIGHT.pairs)), feeTiers: TIGHT_TIERS,
+    limits: {
+      ...PERPS_TIGHT.limits, ...SLICES, orders: 128, conditionalOrders: 48, conditionalOrdersPerAccount: 5, twapOrders: 24,
+      twapOrdersPerAccount: 2,
+    },
+  },
   family: FAMILY,
   /** The same, begun by a version that did not ask wallets for their consent. */
   olderFamily: { ...FAMILY, rules: 0 },

@@ -5,14 +5,16 @@
  *
  * One lot of the perpetual at one tick is one dollar; orders are of 60 lots at most, so that larger positions are closed by several.
  */
-import { CommandType, Flag, Option } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, Flag, kindOf, Option } from '../../core/layout/command.ts'
 import { ConditionalState, LegFlag } from '../../core/layout/conditional.ts'
 import { CollateralMove } from '../../core/layout/margin.ts'
-import type { Decoded } from '../../core/layout/table.ts'
+import { encode, RECORD_BYTES, viewsOf, type Decoded } from '../../core/layout/table.ts'
 import { TwapOption, TwapState } from '../../core/layout/twap.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { writeSnapshot } from '../../core/snapshot/file.ts'
-import { eventsOf, openAccount, postCommand, startMatcher, takeAnswers, type Matcher, type Signed } from './journal.ts'
+import { ACCOUNT, CLOCK } from '../../core/state/columns.ts'
+import { accountRow, getF64 } from '../../core/state/rows.ts'
+import { eventsOf, openAccount, post, startMatcher, takeAnswers, type Matcher, type Signed } from './journal.ts'
 import { PlainWaiting } from './plain_waiting.ts'
 import { genesisText, pairSpec, perpPair } from './variants.ts'
 
@@ -40,7 +42,8 @@ interface Person extends Signed {
 
 export class WaitingLife {
   readonly plain = new PlainWaiting()
-  /** Sequence and state of the last command that was heard. */
+  /** Nothing is made that waits. */
+  quiet = true
   readonly directory: string
   time = 1_767_225_605_000
   #matcher: Matcher
@@ -62,7 +65,8 @@ export class WaitingLife {
       this.#people.push({ name, account: number, ...openAccount(this.#matcher, 1, name) })
     }
     for (const person of this.#people) {
-      this.#post(CommandType.MOVE_COLLATERAL, { ...signed(person), move: CollateralMove.DEPOSIT, marginAccount: -1, bucket: -1, amount: DEPOSIT })
+      const values = { move: CollateralMove.DEPOSIT, marginAccount: -1, bucket: -1, amount: DEPOSIT }
+      this.#post(CommandType.MOVE_COLLATERAL, { ...signed(person), ...values })
     }
     this.#price(PRICE)
     this.#turn()
@@ -80,6 +84,11 @@ export class WaitingLife {
   /** Goes on where the journal ends. */
   start(): void {
     this.#matcher = this.#start()
+  }
+
+  /** Of the last command. */
+  get sequence(): number {
+    return this.#matcher.sequencer.state.clock[CLOCK.SEQUENCE]!
   }
 
   snapshot(): void {
@@ -109,7 +118,9 @@ export class WaitingLife {
   }
 
   #post(type: CommandType, values: Decoded, lane = 1): void {
-    postCommand(this.#matcher, lane, type, lane === 0 ? { session: -1, ...values } : values)
+    const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
+    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...values, kind: kindOf(type, 1, lane) })
+    post(this.#matcher, command)
   }
 
   #turn(): void {
@@ -141,13 +152,13 @@ export class WaitingLife {
     if (dice < 150) this.#price(Math.round(this.#index * (1 + (this.#random.unit() - 0.5) * this.#pick([0.002, 0.006, 0.02, 0.05]))))
     else if (dice < 420) this.#quote()
     else if (dice < 600) this.#order(person)
-    else if (dice < 690) this.#attach(person)
-    else if (dice < 790) this.#twap(person)
+    else if (dice < 690 && !this.quiet) this.#attach(person)
+    else if (dice < 790 && !this.quiet) this.#twap(person)
     else if (dice < 830) this.#cancelConditional()
-    else if (dice < 850) this.#cancelTwap()
+    else if (dice < 840) this.#cancelTwap()
     else if (dice < 900) this.#cancelOrder()
     else if (dice < 960) this.#replaceOrder()
-    else if (dice < 966) this.#post(CommandType.CANCEL_ALL, { ...signed(person), pair: this.#pick([-1, SPOT, PERP]), limit: 3 + this.#below(50) })
+    else if (dice < 966) this.#cancelAll(person)
     else if (dice < 970) this.#revoke(person)
     else if (dice < 974) this.#byOperator(person)
     else if (dice < 978) this.#maintain(!this.#maintenance && this.#chance(1, 2))
@@ -165,8 +176,14 @@ export class WaitingLife {
     this.#post(CommandType.SET_MAINTENANCE, { on: on ? 1 : 0 }, 0)
   }
 
+  #cancelAll(person: Person): void {
+    this.#post(CommandType.CANCEL_ALL, { ...signed(person), pair: this.#pick([-1, SPOT, PERP]), limit: 3 + this.#below(50) })
+  }
+
   #byOperator({ account }: Person): void {
-    this.#post(CommandType.CANCEL_ACCOUNT_ORDERS, { account, pair: -1, limit: 1000, fromSlot: -1, createdSequence: 0 }, 0)
+    const { state } = this.#matcher.sequencer
+    const createdSequence = getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE)
+    this.#post(CommandType.CANCEL_ACCOUNT_ORDERS, { account, pair: -1, limit: 1000, fromSlot: -1, createdSequence }, 0)
   }
 
   /** The session ends, and another one is opened with the next command. */
@@ -186,7 +203,7 @@ export class WaitingLife {
     const pair = this.#pick([SPOT, PERP, PERP])
     const price = Math.max(1, this.#index + (sell ? 1 : -1) * this.#below(6))
     const flags = (sell ? Flag.SELL : 0) | Flag.EXPIRES | (pair === PERP ? Flag.MARGIN : 0)
-    const margin = pair === PERP ? { leverage: 500 } : {}
+    const margin: Decoded = pair === PERP ? { leverage: 500 } : {}
     this.#post(CommandType.PLACE_ORDER, {
       ...signed(person), pair, flags, price, lots: 10 + this.#below(MOST_LOTS - 9), expiresAt: this.time + 60_000, ...margin,
     })
@@ -196,7 +213,7 @@ export class WaitingLife {
     const sell = this.#chance(1, 2)
     const kind = this.#pick([Flag.MARKET, Flag.MARKET, 0, 0, 0, Flag.IOC])
     const reduces = this.#chance(1, 10)
-    const legs = !reduces && this.#chance(3, 4) ? this.#legs(!sell, this.#index) : {}
+    const legs = !reduces && !this.quiet && this.#chance(3, 4) ? this.#legs(!sell, this.#index) : {}
     const options = Option.TELL_SELF_TRADE | (Object.keys(legs).length === 0 ? 0 : Option.LEGS)
     const price = kind === Flag.MARKET ? 0 : this.#index + (this.#below(13) - 6)
     const flags = Flag.MARGIN | kind | (sell ? Flag.SELL : 0) | (reduces ? Flag.REDUCE_ONLY : 0) | (this.#chance(1, 6) ? Flag.CROSS : 0)
@@ -219,7 +236,7 @@ export class WaitingLife {
         [`${prefix}Trigger`]: price + away, [`${prefix}Flags`]: flags, [`${prefix}Limit`]: limited ? price + away + this.#below(5) - 2 : 0,
         [`${prefix}Lots`]: this.#chance(1, 3) ? 1 + this.#below(40) : 0,
         [`${prefix}SlippageBps`]: (flags & LegFlag.SLIPPAGE) === 0 ? 0 : 10 + this.#below(300),
-        [`${prefix}ExpiresAt`]: expires ? this.time + 1000 + this.#below(60_000) : 0,
+        [`${prefix}ExpiresAt`]: expires ? this.time + 1000 + this.#below(30_000) : 0,
       })
     }
     if (this.#chance(1, 3)) return legs
@@ -227,7 +244,7 @@ export class WaitingLife {
     return {
       ...legs, trailBps: this.#pick([10, 30, 100, 250]), trailFlags: expires ? LegFlag.EXPIRES : 0,
       trailActivation: this.#chance(1, 3) ? price + (long ? 1 : -1) * this.#below(20) : 0,
-      trailLots: this.#chance(1, 4) ? 1 + this.#below(40) : 0, trailExpiresAt: expires ? this.time + 1000 + this.#below(60_000) : 0,
+      trailLots: this.#chance(1, 4) ? 1 + this.#below(40) : 0, trailExpiresAt: expires ? this.time + 1000 + this.#below(30_000) : 0,
     }
   }
 
@@ -248,16 +265,17 @@ export class WaitingLife {
     let flags = (this.#chance(1, 2) ? Flag.SELL : 0) | (perpetual ? Flag.MARGIN : 0) | (reduces ? Flag.REDUCE_ONLY : 0)
     if (this.#chance(1, 5)) flags |= Flag.SLIPPAGE
     const label = this.#chance(1, 2) ? `twap ${this.#labels++}`.padEnd(6 + this.#below(35), '.').slice(0, 40) : ''
-    const buckets = [...this.plain.positions.values()].filter((each) => each.account === person.account)
+    const own = [...this.plain.positions.values()].filter((each) => each.account === person.account)
+    const named = perpetual && own.length > 0 && this.#chance(1, 4) ? this.#pick(own).bucket : null
     this.#post(CommandType.CREATE_TWAP, {
       ...signed(person), pair: perpetual ? PERP : SPOT, flags, price: this.#chance(1, 3) ? this.#index + this.#below(21) - 10 : 0,
-      lots: 3 + this.#below(150), slippageBps: (flags & Flag.SLIPPAGE) === 0 ? 0 : 20 + this.#below(200),
+      lots: 3 + this.#below(this.#pick([10, 150])), slippageBps: (flags & Flag.SLIPPAGE) === 0 ? 0 : 20 + this.#below(200),
       options: this.#below(8) & (TwapOption.RANDOMIZE | TwapOption.PASSIVE | TwapOption.ABOVE),
-      trigger: waits ? this.#index + this.#below(31) - 15 : 0, labelLength: label.length, startAt: starts,
+      trigger: waits ? this.#index + this.#pick([1, 4]) * (this.#below(31) - 15) : 0, labelLength: label.length, startAt: starts,
       ...(this.#chance(1, 2) ? { durationMs: length } : { endAt: (starts === 0 ? this.time : starts) + length }),
-      conditionalExpiry: waits && this.#chance(1, 2) ? this.time + 1 + this.#below(20_000) : 0, seed: BigInt(this.#random.u32()),
+      conditionalExpiry: waits && this.#chance(2, 3) ? this.time + 1 + this.#below(12_000) : 0, seed: BigInt(this.#random.u32()),
       leverage: perpetual && !reduces ? 500 : 0, ...(label === '' ? {} : { label: Buffer.from(label).toString('hex').padEnd(80, '0') }),
-      ...(perpetual && buckets.length > 0 && this.#chance(1, 4) ? { bucket: 1 + this.#below(20), namedSequence: this.#pick(buckets).bucket } : {}),
+      ...(named === null ? {} : { bucket: named.row + 1, namedSequence: named.sequence }),
     })
   }
 
@@ -285,7 +303,9 @@ export class WaitingLife {
     if (this.#resting.length === 0) return
     const { person, targetSlot, targetSequence, sell, price } = this.#pick(this.#resting)
     const nearer = price + (sell ? -1 : 1) * this.#below(8)
-    const asked = this.#chance(1, 2) ? { options: Option.NEW_PRICE, price: nearer } : { options: Option.NEW_LOTS, lots: 1 + this.#below(30) }
+    const asked: Decoded = this.#chance(1, 2)
+      ? { options: Option.NEW_PRICE, price: nearer }
+      : { options: Option.NEW_LOTS, lots: 1 + this.#below(30) }
     this.#post(CommandType.REPLACE_ORDER, { ...signed(person), targetSlot, targetSequence, ...asked })
   }
 }

@@ -16,6 +16,7 @@ import type { Command, KnownAccount, KnownBucket, KnownOrder, KnownPosition } fr
 import { MarginOperator, OPERATORS } from './workload_margin_operator.ts'
 import { MarginPeople } from './workload_margin_people.ts'
 import { LABELS, namedBy } from './workload_named.ts'
+import { WaitingWorkload, type World } from './workload_waiting.ts'
 
 const START = 1_700_000_000_000
 const [MINUTE, HOUR] = [60_000, 3_600_000]
@@ -50,14 +51,19 @@ export class MarginWorkload {
   private aimed: KnownOrder | null = null
   private failing: KnownBucket | null = null
   private flood: { position: KnownPosition; left: number } | null = null
+  /** Orders that wait; null: there are none. */
+  readonly waiting: WaitingWorkload | null
+  /** Sequence that made an account. */
+  private readonly made = new Map<number, number>()
 
-  constructor(seed: number, genesis: Genesis, clients = 9) {
+  constructor(seed: number, genesis: Genesis, waits = false, clients = 9) {
     this.genesis = genesis
     this.random = createPrng(seed)
     this.people = new MarginPeople(genesis, this.random, clients)
     this.operator = new MarginOperator(genesis, this.random)
     this.perps = genesis.pairs.filter(({ perp }) => perp !== null).map(({ index }) => index)
     this.collateral = genesis.pairs[this.perps[0]!]!.quote
+    this.waiting = waits ? new WaitingWorkload(seed, genesis) : null
   }
 
   private below(n: number): number {
@@ -67,13 +73,25 @@ export class MarginWorkload {
   private readonly chance = (n: number, of: number): boolean => this.below(of) < n
   private readonly pick = <T>(list: readonly T[]): T => list[this.below(list.length)]!
 
-  /** Writes the next command at word `base`, where there is room for two slots, and moves the time. */
+  /** Writes the next command at word `base`, where there is room for three slots, and moves the time. */
   next(views: Views, base: number): void {
-    this.time += drawPause(this.random)
+    this.time += drawPause(this.random) + (this.waiting?.pause() ?? 0)
     this.aimed = null
-    const { type, values } = this.command()
+    const { type, values: drawn } = this.waiting?.command(this.world) ?? this.command()
+    const values = type === CommandType.PLACE_ORDER && this.waiting !== null ? this.waiting.shaped(this.world, drawn) : drawn
     const lane = OPERATORS.has(type) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
+  }
+
+  /** As those see it whose orders wait. */
+  private get world(): World {
+    const { time, operator, positions, people, made } = this
+    return {
+      time, price: (pair) => operator.index[pair] || 50_000, positions: () => [...positions.values()].filter(({ lots }) => lots !== 0),
+      accounts: () => people.clients.flatMap(({ account, session }) => (account >= 0 && session >= 0 ? [account] : [])),
+      sign: (account) => this.signature(people.signerOf(account)), madeBy: (account) => made.get(account) ?? 1,
+      carried: (account) => this.carried(account, null),
+    }
   }
 
   /** What somebody signs whom {@link MarginPeople} named. */
@@ -346,6 +364,7 @@ export class MarginWorkload {
 
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
+    this.waiting?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)
@@ -432,6 +451,7 @@ export class MarginWorkload {
     if (result['code'] !== 0) return this.learnRefusal(Number(result['code']), type)
     const [account, status] = [Number(result['account']), Number(result['outcome']) & 0xff]
     this.people.learn(type, result, this.signer)
+    if (type === CommandType.OPEN_SESSION) this.made.set(account, Number(result['originalSequence']))
     if (type === CommandType.OPEN_MARGIN_ACCOUNT) {
       keep(this.margins, { row: Number(result['detail']), sequence: Number(result['originalSequence']), account })
     } else if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) {

@@ -14,7 +14,8 @@ const MINUTE = 60_000
 /** Commands of the first lane. */
 export const OPERATORS: ReadonlySet<CommandType> = new Set([
   CommandType.SET_INDEX_PRICE, CommandType.SET_PERP, CommandType.FUND_INSURANCE, CommandType.SET_MAINTENANCE, CommandType.LIQUIDATION_STEP,
-  CommandType.FUNDING_STEP, CommandType.SETTLEMENT_STEP, CommandType.SET_FEE_TIER,
+  CommandType.FUNDING_STEP, CommandType.SETTLEMENT_STEP, CommandType.SET_FEE_TIER, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP,
+  CommandType.TWAP_STEP, CommandType.SET_PAIR_STATUS, CommandType.CANCEL_ACCOUNT_ORDERS,
 ])
 
 export class MarginOperator {

@@ -55,7 +55,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const isPerp = (pair: number): boolean => genesis.pairs[pair]!.perp !== null
   const margin = createMarginReader(store, isPerp)
   const waiting = createWaitingReader(store, orders, margin)
-  const links: OrderLinks = { margin: margin.orderMargin, parent: waiting.parentOf }
+  const { links } = waiting
   const readers = [
     orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades, marks, marginValues,
     ...margin.readers, ...waiting.readers,
@@ -109,7 +109,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   }
 }
 
-const NO_LINKS: OrderLinks = { margin: () => null, parent: () => null }
+const NO_LINKS: OrderLinks = { margin: () => null, parent: () => null, loads: () => 0 }
 
 /** The trade in the FILL at `at`. */
 function tradeAt(reader: PageReader, at: number): HistoryTrade {

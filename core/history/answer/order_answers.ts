@@ -21,6 +21,8 @@ export interface OrderLinks {
   readonly margin: (account: number, pair: number, sequence: number) => HistoryOrderMargin | null
   /** The TWAP order of which it is a slice (waiting_answers.ts). */
   readonly parent: (account: number, flags: number, sequence: number) => Named | null
+  /** What looking there has cost so far, in pages. */
+  readonly loads: () => number
 }
 
 export function orderAt(reader: PageReader, links: OrderLinks, account: number, at: number): HistoryOrder {
@@ -82,7 +84,7 @@ export function orderTrail(reader: PageReader, links: OrderLinks, isPerp: (pair:
     rows: (at) => (passes(at) ? 1 : 0),
     position: (at) => ({ sequence: f64[(at + O.sequence) >>> 1]!, index: 0 }),
     build: (at) => orderAt(reader, links, account, at),
-    loads: () => reader.loads,
+    loads: () => reader.loads + links.loads(),
   }
 }
 
@@ -112,6 +114,6 @@ export function applicationOrderTrail(
       const account = i32[at + REF.account]!
       return orderAt(orders, links, account, orders.locate(account, f64[(at + REF.number) >>> 1]!))
     },
-    loads: () => references.loads + orders.loads,
+    loads: () => references.loads + orders.loads + links.loads(),
   }
 }

@@ -22,8 +22,8 @@ export interface WaitingReader {
   readonly answers: {
     readonly [Name in keyof WaitingQueries]: (ask: WaitingQueries[Name]['ask']) => Generator<undefined, WaitingQueries[Name]['answer']>
   }
-  /** The TWAP order of which an order of `account` with these flags is a slice; `null`: of none. */
-  parentOf(account: number, flags: number, sequence: number): Named | null
+  /** What there is to say of any order besides its record. */
+  readonly links: OrderLinks
   readonly readers: readonly PageReader[]
 }
 
@@ -47,10 +47,26 @@ export function createWaitingReader(store: CheckedStore, orders: PageReader, mar
       },
       twapSlices: (ask) => listSlices(twaps, slices, orders, margin, ask),
     },
-    parentOf: (account, flags, sequence) => {
-      const at = originOf(flags) === Origin.TWAP ? findSlice(slices, account, sequence) : -1
-      return at < 0 ? null : { sequence: slices.views.f64[(at + S.twapSequence) >>> 1]!, row: slices.views.i32[at + S.twap]! }
-    },
+    links: { margin: margin.orderMargin, parent: createParents(slices), loads: () => margin.loads() + slices.loads },
+  }
+}
+
+/** Whose slice an order is. Whoever lists orders goes from slice to slice, so that next to the last one is looked at before a search. */
+function createParents(slices: PageReader): OrderLinks['parent'] {
+  const { f64, i32 } = slices.views
+  const last = { account: -1, number: 0 }
+  const isOf = (account: number, number: number, sequence: number): boolean =>
+    number >= 0 && number < slices.count(account) && f64[(slices.locate(account, number) + S.sequence) >>> 1] === sequence
+  return (account, flags, sequence) => {
+    if (originOf(flags) !== Origin.TWAP) return null
+    let { number } = last
+    if (last.account === account && isOf(account, number - 1, sequence)) number--
+    else number = findSlice(slices, account, sequence)
+    if (number < 0) return null
+    last.account = account
+    last.number = number
+    const at = slices.locate(account, number)
+    return { sequence: f64[(at + S.twapSequence) >>> 1]!, row: i32[at + S.twap]! }
   }
 }
 
@@ -80,8 +96,9 @@ function conditionalAt(reader: PageReader, places: Places, account: number, at: 
   const state = conditionalStateOf(what)
   const entry = { sequence: f64[(at + C.entrySequence) >>> 1]!, slot: i32[at + C.entrySlot]! }
   const entered = { sequence: f64[(at + C.orderSequence) >>> 1]!, slot: i32[at + C.orderSlot]! }
-  const order = state === ConditionalState.PENDING ? entry : entered
   const name: Named = { sequence: f64[(at + C.openedSequence) >>> 1]!, row: i32[at + C.position]! }
+  // A trailing stop that is PENDING may watch its position already, until its activation price is there.
+  const order = state === ConditionalState.PENDING && name.sequence === 0 ? entry : entered
   const position = name.sequence === 0 ? null : places.position(name)
   const size = (flags & LegFlag.SELL) !== 0 ? (position?.lots ?? 0) : -(position?.lots ?? 0)
   const waits = state === ConditionalState.PENDING || state === ConditionalState.ARMED
@@ -235,13 +252,11 @@ function twapTrail(reader: PageReader, slices: PageReader, margin: MarginReader,
 
 // Slices.
 
-/** Address of the slice of `account` that is the order `sequence`, or -1. */
+/** Number of the slice of `account` that is the order `sequence`, or -1. */
 function findSlice(slices: PageReader, account: number, sequence: number): number {
   const { f64 } = slices.views
   const number = slices.search(account, slices.count(account), (at) => f64[(at + S.sequence) >>> 1]! <= sequence) - 1
-  if (number < 0) return -1
-  const at = slices.locate(account, number)
-  return f64[(at + S.sequence) >>> 1] === sequence ? at : -1
+  return number >= 0 && f64[(slices.locate(account, number) + S.sequence) >>> 1] === sequence ? number : -1
 }
 
 /** Walks the slices of one TWAP order by their links, so that those of others in between cost nothing. */
@@ -253,14 +268,15 @@ function* listSlices(
   const twap = findTwap(twaps, account, name)
   if (twap < 0) return null
   const { f64, i32 } = slices.views
-  const links: OrderLinks = { margin: margin.orderMargin, parent: () => name }
+  const links: OrderLinks = { margin: margin.orderMargin, parent: () => name, loads: () => margin.loads() + slices.loads }
   const onward = ascending ? S.after : S.before
   const listing: Listing<HistoryOrder> = { rows: [], total: 0, more: false }
   let link = twaps.views.f64[(twap + (ascending ? T.first : T.last)) >>> 1]!
-  const cursor = after === null ? -1 : findSlice(slices, account, after.sequence)
+  const number = after === null ? -1 : findSlice(slices, account, after.sequence)
+  const cursor = number < 0 ? -1 : slices.locate(account, number)
   const isOwn = cursor >= 0 && f64[(cursor + S.twapSequence) >>> 1] === name.sequence && i32[cursor + S.twap] === name.row
   if (isOwn) link = f64[(cursor + onward) >>> 1]!
-  const loads = (): number => slices.loads + orders.loads + margin.loads()
+  const loads = (): number => orders.loads + links.loads()
   let pause = loads() + SLICE
   while (link !== 0) {
     const at = slices.locate(account, link - 1)

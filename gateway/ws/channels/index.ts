@@ -1,7 +1,4 @@
-/**
- * The channels: what they declare, known without an exchange, and how a thread makes them. Those of features that are still to come
- * (conditional and TWAP orders) say that there is none of it (not_yet_served.ts).
- */
+/** The channels: what they declare, known without an exchange, and how a thread makes them. */
 import type { Gateway } from '../../context.ts'
 import type { Channel, Declaration } from './channel.ts'
 import * as list from './list.ts'

@@ -17,20 +17,20 @@
  * The stream has no sequence number (rule 2): what was missed is not sent again. `commandSequence` in the data is the command that an
  * event came of, which all its events share, and the last command that a snapshot has in it.
  *
- * What events do not repeat of a resting order (client order id, expiry, of margin orders where they stand) is remembered for accounts
- * that somebody listens to.
+ * What events do not repeat of a resting order (client order id, expiry, of margin orders where they stand, of slices their TWAP order) is
+ * remembered for accounts that somebody listens to.
  */
 import Type, { type Static } from 'typebox'
 import { CommandType, Flag } from '../../../core/layout/command.ts'
 import {
-  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, SELF_TRADE,
+  answeredTypeOf, CHILD_ORDER, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, SELF_TRADE,
   Status,
 } from '../../../core/layout/event.ts'
 import { orderId, tradeId } from '../../../core/layout/ids.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import { readOpenOrders } from '../../../core/view/open_orders.ts'
-import type { OrderMarginView } from '../../../core/view/order_margin.ts'
-import { marginOfOrder, orderOfEnded, orderOfFill, orderOfResized, orderOfResult } from '../../bridge/closed_orders.ts'
+import type { NamedRow, OrderMarginView } from '../../../core/view/order_margin.ts'
+import { marginOfOrder, orderOfEnded, orderOfFill, orderOfResized, orderOfResult, parentOfChild } from '../../bridge/closed_orders.ts'
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { amountText, priceText, quantityText, rawText } from '../../operations/amounts.ts'
@@ -119,11 +119,13 @@ interface Known {
   readonly clientOrderId: string
   readonly expiresAt: number
   readonly margin?: OrderMarginView
+  readonly parent?: NamedRow
 }
 
 /** Of an order. */
-const knownOf = ({ clientOrderId, expiresAt, margin }: OrderFacts): Known =>
-  margin === undefined ? { clientOrderId, expiresAt } : { clientOrderId, expiresAt, margin }
+const knownOf = ({ clientOrderId, expiresAt, margin, parent }: OrderFacts): Known => ({
+  clientOrderId, expiresAt, ...(margin === undefined ? {} : { margin }), ...(parent === undefined ? {} : { parent }),
+})
 
 interface Listened {
   /** By subscriber: the pairs, or {@link ALL}, and the sequence its snapshot of them has in it. */
@@ -171,6 +173,7 @@ class OrderEvents {
   #stoppedBy: string | null = null
   #clientOrderId = { sequence: 0, text: '' }
   #margin: { sequence: number; view: OrderMarginView } | null = null
+  #parent: { sequence: number; view: NamedRow } | null = null
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -222,6 +225,8 @@ class OrderEvents {
         return this.#takeClientOrderId(records, base)
       case EventType.MARGIN_ORDER:
         return this.#takeMarginOrder(records, base)
+      case EventType.CHILD_ORDER:
+        return this.#takeChild(records, base)
       case EventType.ORDER_RESIZED:
         return this.#takeResized(records, base)
       case EventType.SELF_TRADE:
@@ -249,6 +254,12 @@ class OrderEvents {
     const { i32, f64 } = records
     if (!this.#accounts.has(i32[base + MARGIN_ORDER.at.account]!)) return
     this.#margin = { sequence: f64[(base + MARGIN_ORDER.at.orderSequence) >>> 1]!, view: marginOfOrder(records, base) }
+  }
+
+  #takeChild(records: Views, base: number): void {
+    const { i32, f64 } = records
+    if (!this.#accounts.has(i32[base + CHILD_ORDER.at.account]!)) return
+    this.#parent = { sequence: f64[(base + CHILD_ORDER.at.orderSequence) >>> 1]!, view: parentOfChild(records, base) }
   }
 
   #takeResized(records: Views, base: number): void {
@@ -326,6 +337,7 @@ class OrderEvents {
     }
     if (this.#clientOrderId.sequence === order.sequence) order.clientOrderId = this.#clientOrderId.text
     if (this.#margin?.sequence === order.sequence) order.margin = this.#margin.view
+    if (this.#parent?.sequence === order.sequence) order.parent = this.#parent.view
     if (rests(records, base)) listened.known.set(order.sequence, knownOf(order))
     this.#publishPlaced(sequence, order)
   }

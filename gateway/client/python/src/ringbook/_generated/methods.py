@@ -8,27 +8,30 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 if TYPE_CHECKING:
     from ..client import Stream
     from .types import (
-        AccountFrame, AddPositionMarginResponse, AgentAction, Amount, Balance, BalancesFrame,
+        AccountFrame, AddPositionMarginResponse, AgentAction, Amount, AttachTpSlResponse, Balance, BalancesFrame,
         BatchCancelAllOrdersResponse, BatchCancelOrdersByPairResponse, BatchCancelOrdersResponse,
-        BatchCreateOrdersResponse, BatchReplaceOrdersResponse, CancelOrderResponse, CandleInterval, ChallengeResponse,
-        CheckResponse, CloseMarginSubAccountResponse, ClosePositionResponse, CloseType, ConditionalOrdersFrame,
+        BatchCreateOrdersResponse, BatchReplaceOrdersResponse, CancelConditionalOrderResponse, CancelOrderResponse,
+        CancelTwapOrderResponse, CandleInterval, ChallengeResponse, CheckResponse, CloseMarginSubAccountResponse,
+        ClosePositionResponse, CloseType, ConditionType, ConditionalOrder, ConditionalOrdersFrame, ConditionalState,
         CreateDelegatedSessionResponse, CreateOrderResponse, CreateSubAccountLimitResponse, CreateSubAccountResponse,
-        DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType,
-        GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse, GetCandlesResponse,
-        GetFaucetInfoResponse, GetMarketMetadataResponse, GetOrderbookResponse, GetPortfolioResponse,
-        GetProfileResponse, GetScreenerResponse, GetServerTimeResponse, GetTradingPairResponse, InstrumentsFrame,
-        LiquidationsFrame, ListAccountTradesResponse, ListApplicationBalancesResponse, ListApplicationMovementsResponse,
-        ListApplicationOrdersResponse, ListApplicationUsersResponse, ListBalancesResponse, ListDelegatedAgentsResponse,
-        ListFundingPaymentsResponse, ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse,
-        ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
-        ListSubAccountsResponse, ListTradesResponse, ListTradingPairsResponse, MarginAccount, MarginMode,
-        MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame,
-        OrdersFrame, PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse,
-        RefreshResponse, ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket,
-        RiskBucketState, Side, SimulateFeesResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
-        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
-        TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
-        TransferCollateralToSubAccountResponse, TransferDirection, TransferSubAccountBalanceResponse, TwapOrdersFrame,
+        CreateTwapOrderResponse, DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType,
+        ExecutionStyle, GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
+        GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse, GetOrderbookResponse,
+        GetPortfolioResponse, GetProfileResponse, GetScreenerResponse, GetServerTimeResponse, GetTradingPairResponse,
+        InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse, ListApplicationBalancesResponse,
+        ListApplicationMovementsResponse, ListApplicationOrdersResponse, ListApplicationUsersResponse,
+        ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFundingPaymentsResponse,
+        ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse, ListOrdersResponse,
+        ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse,
+        ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse, ListTwapSlicesResponse, MarginAccount,
+        MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType,
+        OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame,
+        ReducePositionMarginResponse, RefreshResponse, ReplaceElement, ReplaceOrderResponse,
+        RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState, Side, SimulateFeesResponse,
+        TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode, TrailingStopLeg, TransactionType,
+        TransferCollateralFromRiskBucketResponse, TransferCollateralFromSubAccountResponse,
+        TransferCollateralToRiskBucketResponse, TransferCollateralToSubAccountResponse, TransferDirection,
+        TransferSubAccountBalanceResponse, TriggerDirection, TwapOrder, TwapOrdersFrame, TwapState,
         UpdateSubAccountLimitResponse, VerifyResponse, WithdrawCollateralResponse,
     )
 
@@ -475,11 +478,12 @@ class Operations:
         BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
         INSUFFICIENT_MARGIN, LEVERAGE_TOO_HIGH, LEVERAGE_TOO_LOW, REDUCE_ONLY_REJECTED, POSITION_LIMIT_EXCEEDED,
         OPEN_INTEREST_LIMIT, PRICE_STALE, PAIR_REDUCE_ONLY, WRONG_TRADING_MODE, MASTER_BALANCE_NOT_ALLOWED,
-        RISK_BUCKET_MISMATCH, TOO_MANY_REDUCE_ONLY, POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED,
-        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT,
-        CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION, TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS,
-        TOO_MANY_POSITIONS, WRONG_PERP_MODE, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        RISK_BUCKET_MISMATCH, TOO_MANY_REDUCE_ONLY, INVALID_TRIGGER_PRICE, POST_ONLY_WOULD_CROSS,
+        SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND,
+        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
+        TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE,
+        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
         TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
         ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
         """
@@ -600,6 +604,225 @@ class Operations:
         """
         return cast("BatchReplaceOrdersResponse", self._call("BatchReplaceOrders", {
             "orders": orders,
+        }))
+
+    def list_conditional_orders(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+        state: list[ConditionalState] | None = None,
+        conditionType: ConditionType | None = None,
+        tradingPairId: str | None = None,
+        positionId: str | None = None,
+    ) -> ListConditionalOrdersResponse:
+        """Conditional orders. GET /api/v1/orders/conditional
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListConditionalOrdersResponse", self._call("ListConditionalOrders", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "startTime": startTime,
+            "endTime": endTime,
+            "state": state,
+            "conditionType": conditionType,
+            "tradingPairId": tradingPairId,
+            "positionId": positionId,
+        }))
+
+    def get_conditional_order(
+        self,
+        *,
+        conditionalOrderId: str,
+    ) -> ConditionalOrder:
+        """One conditional order. GET /api/v1/orders/conditional/{conditionalOrderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ConditionalOrder", self._call("GetConditionalOrder", {
+            "conditionalOrderId": conditionalOrderId,
+        }))
+
+    def cancel_conditional_order(
+        self,
+        *,
+        conditionalOrderId: str,
+    ) -> CancelConditionalOrderResponse:
+        """Cancel a conditional order. DELETE /api/v1/orders/conditional/{conditionalOrderId}
+
+        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CancelConditionalOrderResponse", self._call("CancelConditionalOrder", {
+            "conditionalOrderId": conditionalOrderId,
+        }))
+
+    def list_twap_orders(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+        state: list[TwapState] | None = None,
+        tradingPairId: str | None = None,
+    ) -> ListTwapOrdersResponse:
+        """TWAP orders. GET /api/v1/orders/twap
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListTwapOrdersResponse", self._call("ListTwapOrders", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "startTime": startTime,
+            "endTime": endTime,
+            "state": state,
+            "tradingPairId": tradingPairId,
+        }))
+
+    def create_twap_order(
+        self,
+        *,
+        tradingPairId: str,
+        side: Side,
+        quantity: Amount,
+        durationSeconds: int | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+        limitPrice: Amount | None = None,
+        slippageToleranceBps: int | None = None,
+        randomize: bool | None = None,
+        reduceOnly: bool | None = None,
+        tradingMode: TradingMode | None = None,
+        marginAccountId: str | None = None,
+        riskBucketId: str | None = None,
+        marginMode: MarginMode | None = None,
+        leverage: Amount | None = None,
+        strategyKey: str | None = None,
+        useMasterBalance: bool | None = None,
+        clientTwapId: str | None = None,
+        executionStyle: ExecutionStyle | None = None,
+        triggerPrice: Amount | None = None,
+        triggerDirection: TriggerDirection | None = None,
+        conditionalExpiry: str | None = None,
+    ) -> CreateTwapOrderResponse:
+        """Place a TWAP order. POST /api/v1/orders/twap
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, NOT_SUB_ACCOUNT, BELOW_MIN_ORDER_SIZE, LEVERAGE_TOO_LOW,
+        WRONG_TRADING_MODE, MASTER_BALANCE_NOT_ALLOWED, RISK_BUCKET_MISMATCH, INVALID_SCHEDULE, UNAUTHENTICATED,
+        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        STRATEGY_KEY_UNKNOWN, NOT_FOUND, REQUEST_TIMEOUT, CLIENT_ORDER_ID_CONFLICT, TOO_MANY_MARGIN_ACCOUNTS,
+        TOO_MANY_RISK_BUCKETS, TOO_MANY_CONDITIONAL_ORDERS, TOO_MANY_TWAP_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("CreateTwapOrderResponse", self._call("CreateTwapOrder", {
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "quantity": quantity,
+            "durationSeconds": durationSeconds,
+            "startTime": startTime,
+            "endTime": endTime,
+            "limitPrice": limitPrice,
+            "slippageToleranceBps": slippageToleranceBps,
+            "randomize": randomize,
+            "reduceOnly": reduceOnly,
+            "tradingMode": tradingMode,
+            "marginAccountId": marginAccountId,
+            "riskBucketId": riskBucketId,
+            "marginMode": marginMode,
+            "leverage": leverage,
+            "strategyKey": strategyKey,
+            "useMasterBalance": useMasterBalance,
+            "clientTwapId": clientTwapId,
+            "executionStyle": executionStyle,
+            "triggerPrice": triggerPrice,
+            "triggerDirection": triggerDirection,
+            "conditionalExpiry": conditionalExpiry,
+        }))
+
+    def get_twap_order(
+        self,
+        *,
+        twapOrderId: str,
+    ) -> TwapOrder:
+        """One TWAP order. GET /api/v1/orders/twap/{twapOrderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("TwapOrder", self._call("GetTwapOrder", {
+            "twapOrderId": twapOrderId,
+        }))
+
+    def cancel_twap_order(
+        self,
+        *,
+        twapOrderId: str,
+    ) -> CancelTwapOrderResponse:
+        """Cancel a TWAP order. DELETE /api/v1/orders/twap/{twapOrderId}
+
+        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CancelTwapOrderResponse", self._call("CancelTwapOrder", {
+            "twapOrderId": twapOrderId,
+        }))
+
+    def list_twap_slices(
+        self,
+        *,
+        twapOrderId: str,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        orderBy: Literal["ASC", "DESC"] | None = None,
+    ) -> ListTwapSlicesResponse:
+        """Slices of a TWAP order. GET /api/v1/orders/twap/{twapOrderId}/slices
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListTwapSlicesResponse", self._call("ListTwapSlices", {
+            "twapOrderId": twapOrderId,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "orderBy": orderBy,
         }))
 
     def get_order(
@@ -1523,6 +1746,32 @@ class Operations:
             "positionId": positionId,
         }))
 
+    def attach_tp_sl(
+        self,
+        *,
+        positionId: str,
+        takeProfit: TpSlLeg | None = None,
+        stopLoss: TpSlLeg | None = None,
+        trailingStop: TrailingStopLeg | None = None,
+    ) -> AttachTpSlResponse:
+        """Attach take-profit, stop-loss, trailing stop. POST /api/v1/positions/{positionId}/tp-sl
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, INVALID_TRIGGER_PRICE, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, POSITION_NOT_FOUND,
+        REQUEST_TIMEOUT, RISK_BUCKET_IN_LIQUIDATION, TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("AttachTpSlResponse", self._call("AttachTpSl", {
+            "positionId": positionId,
+            "takeProfit": takeProfit,
+            "stopLoss": stopLoss,
+            "trailingStop": trailingStop,
+        }))
+
     def get_faucet_info(self) -> GetFaucetInfoResponse:
         """Faucet allowance. GET /api/v1/faucet/info
 
@@ -1853,11 +2102,12 @@ class OrderOperations:
         BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
         INSUFFICIENT_MARGIN, LEVERAGE_TOO_HIGH, LEVERAGE_TOO_LOW, REDUCE_ONLY_REJECTED, POSITION_LIMIT_EXCEEDED,
         OPEN_INTEREST_LIMIT, PRICE_STALE, PAIR_REDUCE_ONLY, WRONG_TRADING_MODE, MASTER_BALANCE_NOT_ALLOWED,
-        RISK_BUCKET_MISMATCH, TOO_MANY_REDUCE_ONLY, POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED,
-        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT,
-        CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION, TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS,
-        TOO_MANY_POSITIONS, WRONG_PERP_MODE, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        RISK_BUCKET_MISMATCH, TOO_MANY_REDUCE_ONLY, INVALID_TRIGGER_PRICE, POST_ONLY_WOULD_CROSS,
+        SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND,
+        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
+        TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE,
+        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
         TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
         ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
         """

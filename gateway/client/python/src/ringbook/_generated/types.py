@@ -92,6 +92,26 @@ class AddPositionMarginResponse(TypedDict):
 #: Something a delegated agent may do.
 AgentAction = Literal["CREATE_ORDER", "CANCEL_ORDER", "REPLACE_ORDER", "CLOSE_POSITION"]
 
+class _AttachTpSlResponse(TypedDict):
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
+
+
+class AttachTpSlResponse(_AttachTpSlResponse, total=False):
+    """Answer of AttachTpSl."""
+    takeProfitOrderId: str
+    """The take-profit that was made."""
+    stopLossOrderId: str
+    """The stop-loss that was made."""
+    trailingStopOrderId: str
+    """The trailing stop that was made."""
+    ocoGroupId: str
+    """The pair of take-profit and stop-loss, of which one cancels the other."""
+
+
 class Balance(TypedDict):
     """Balance of one asset. Apply a higher version, treat an equal one as a duplicate, ignore a lower one."""
     assetId: str
@@ -189,15 +209,15 @@ class BalancesSnapshotData(TypedDict):
 
 class _BatchCancelAllOrdersResponse(TypedDict):
     totalCancelled: int
-    """Orders that were cancelled."""
+    """Orders, conditional orders and TWAP orders that were cancelled."""
     orderIds: list[str]
-    """Orders that were cancelled."""
+    """Orders, conditional orders and TWAP orders that were cancelled."""
 
 
 class BatchCancelAllOrdersResponse(_BatchCancelAllOrdersResponse, total=False):
     """Answer of BatchCancelAllOrders."""
     totalNotCancelled: int
-    """Orders that rest on, although the request meant them."""
+    """Those that stay, although the request meant them."""
     notCancelled: list[NotCancelled]
     """The first 1,000 of them, newest first."""
     cancelAt: str | None
@@ -206,15 +226,15 @@ class BatchCancelAllOrdersResponse(_BatchCancelAllOrdersResponse, total=False):
 
 class _BatchCancelOrdersByPairResponse(TypedDict):
     totalCancelled: int
-    """Orders that were cancelled."""
+    """Orders, conditional orders and TWAP orders that were cancelled."""
     orderIds: list[str]
-    """Orders that were cancelled."""
+    """Orders, conditional orders and TWAP orders that were cancelled."""
 
 
 class BatchCancelOrdersByPairResponse(_BatchCancelOrdersByPairResponse, total=False):
     """Answer of BatchCancelOrdersByPair."""
     totalNotCancelled: int
-    """Orders that rest on, although the request meant them."""
+    """Those that stay, although the request meant them."""
     notCancelled: list[NotCancelled]
     """The first 1,000 of them, newest first."""
 
@@ -260,6 +280,14 @@ class BatchCreateOrdersResponseResultsItem(TypedDict, total=False):
     """Order."""
     matchResult: MatchResult
     """What the order met when it arrived."""
+    takeProfitOrderId: str
+    """The take-profit that was made."""
+    stopLossOrderId: str
+    """The stop-loss that was made."""
+    trailingStopOrderId: str
+    """The trailing stop that was made."""
+    ocoGroupId: str
+    """The pair of take-profit and stop-loss, of which one cancels the other."""
     sequence: int
     """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
     last one that was applied when this was read."""
@@ -309,10 +337,40 @@ class BookLevel(TypedDict):
     """Orders at this price."""
 
 
+class CancelConditionalOrderResponse(TypedDict):
+    """Answer of CancelConditionalOrder."""
+    conditionalOrderId: str
+    """Conditional order."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+    message: str
+    """What happened, in words; do not parse it."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
+
+
 class CancelOrderResponse(TypedDict):
     """Answer of CancelOrder."""
     orderId: str
     """Order."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+    message: str
+    """What happened, in words; do not parse it."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
+
+
+class CancelTwapOrderResponse(TypedDict):
+    """Answer of CancelTwapOrder."""
+    twapOrderId: str
+    """TWAP order."""
     status: Literal["SUCCESS"]
     """SUCCESS: what was asked for was done."""
     message: str
@@ -407,6 +465,76 @@ class ClosePositionResponse(TypedDict):
 #: MARKET takes what is there inside the protective band; LIMIT rests at its price; IOC takes what it can at its price.
 CloseType = Literal["MARKET", "LIMIT", "IOC"]
 
+#: What a conditional order waits for.
+ConditionType = Literal["TAKE_PROFIT", "STOP_LOSS", "TRAILING_STOP"]
+
+class _ConditionalOrder(TypedDict):
+    conditionalOrderId: str
+    """Conditional order."""
+    id: str
+    """The same as conditionalOrderId."""
+    conditionType: ConditionType
+    """What it waits for."""
+    state: ConditionalState
+    """Where it stands."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    side: Side
+    """Side of the order that closes: SELL closes a long position."""
+    orderType: OrderType
+    """What it enters."""
+    closePosition: bool
+    """It closes the whole position."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class ConditionalOrder(_ConditionalOrder, total=False):
+    """A take-profit, stop-loss or trailing stop."""
+    positionId: str
+    """Position that it closes; absent while its entry order has opened none."""
+    marginAccountId: str
+    """Margin account of the position; absent when it is not known any more."""
+    riskBucketId: str
+    """Risk bucket of the position; absent when it is not known any more."""
+    triggerPrice: str
+    """Mark price that fires it; of a trailing stop the one of now, absent while it is not armed."""
+    limitPrice: str
+    """Price of the LIMIT order."""
+    timeInForce: TimeInForce
+    """Of the LIMIT order."""
+    slippageToleranceBps: int
+    """How far from the best price the MARKET order may trade, in basis points."""
+    quantity: str
+    """What it closes if it fires now, in units of the base token: what was asked for, never more than the position
+    has. Of one that fired: what was ordered. Absent: all of a position that is not there yet."""
+    trailBps: int
+    """Of a trailing stop: how far behind the best mark price, in basis points."""
+    activationPrice: str
+    """Of a trailing stop: mark price that arms it; absent: it was armed at once."""
+    watermarkPrice: str
+    """Of a trailing stop: best mark price since it was armed."""
+    trailArmedAt: str
+    """Of a trailing stop: when it was armed."""
+    ocoGroupId: str
+    """Pair of which one cancels the other."""
+    parentOrderId: str
+    """Entry order that it came with, where that is known: while it waits for that order to fill, and of what the
+    history has."""
+    triggeredOrderId: str
+    """The order that it entered; of several the first."""
+    failureCode: str
+    """FAILED: code of the refusal of its order."""
+    terminalReason: ConditionalTerminalReason
+    """CANCELLED: why."""
+    expiresAt: str
+    """When it ends without having fired; absent: never."""
+
+
 class ConditionalOrderUpdate(TypedDict):
     """A conditional order that changed."""
     channel: Literal["conditionalOrders"]
@@ -476,6 +604,17 @@ class ConditionalOrdersSnapshotDataConditionalOrdersItem(_ConditionalOrdersSnaps
     """When it began to trail."""
 
 
+#: PENDING waits for its entry order to fill, or for its activation price; ARMED fires when the mark price reaches it.
+#: TRIGGERED fired, and its order was entered; FAILED fired, and its order was refused; CANCELLED and EXPIRED never
+#: fired.
+ConditionalState = Literal["PENDING", "ARMED", "TRIGGERED", "CANCELLED", "EXPIRED", "FAILED"]
+
+#: Why it was cancelled. OCO: the other one of its pair fired. ENTRY_ENDED: its entry order ended without a position in
+#: its direction.
+ConditionalTerminalReason = Literal[
+    "USER_CANCELLED", "OCO", "POSITION_CLOSED", "ENTRY_ENDED", "DELEGATION_REVOKED", "BY_OPERATOR",
+]
+
 class CreateDelegatedSessionResponse(TypedDict):
     """Answer of CreateDelegatedSession."""
     expiresAt: int
@@ -486,8 +625,7 @@ class CreateDelegatedSessionResponse(TypedDict):
     """The owner, for whom the session acts."""
 
 
-class CreateOrderResponse(TypedDict):
-    """Answer of CreateOrder."""
+class _CreateOrderResponse(TypedDict):
     orderId: str
     """Order."""
     status: Literal["SUCCESS"]
@@ -503,6 +641,18 @@ class CreateOrderResponse(TypedDict):
     """Sequenced time at which the engine took the command."""
 
 
+class CreateOrderResponse(_CreateOrderResponse, total=False):
+    """Answer of CreateOrder."""
+    takeProfitOrderId: str
+    """The take-profit that was made."""
+    stopLossOrderId: str
+    """The stop-loss that was made."""
+    trailingStopOrderId: str
+    """The trailing stop that was made."""
+    ocoGroupId: str
+    """The pair of take-profit and stop-loss, of which one cancels the other."""
+
+
 class CreateSubAccountLimitResponse(TypedDict):
     """Answer of CreateSubAccountLimit."""
     limit: SubAccountLimit
@@ -513,6 +663,36 @@ class CreateSubAccountResponse(TypedDict):
     """Answer of CreateSubAccount."""
     subAccount: SubAccount
     """The sub-account."""
+
+
+class _CreateTwapOrderResponse(TypedDict):
+    twapOrderId: str
+    """TWAP order."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+    message: str
+    """What happened, in words; do not parse it."""
+    state: TwapState
+    """PENDING while it waits for its start time or its price, else ACTIVE."""
+    plannedSlices: int
+    """Slices that are planned."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
+
+
+class CreateTwapOrderResponse(_CreateTwapOrderResponse, total=False):
+    """Answer of CreateTwapOrder."""
+    marginAccountId: str
+    """Of margin orders: margin account it trades for."""
+    riskBucketId: str
+    """Of margin orders: risk bucket it trades in; absent while there is none."""
+    firstSliceAt: str
+    """When the first slice is due; absent while it waits for its price."""
+    endTime: str
+    """When its window ends; absent while that is not known."""
 
 
 class _DelegatedAgent(TypedDict):
@@ -583,6 +763,10 @@ class DepositCollateralResponse(_DepositCollateralResponse, total=False):
 
 #: CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.
 EntryType = Literal["CREDIT", "DEBIT", "LOCK", "UNLOCK"]
+
+#: MARKET: slices take what is there. PASSIVE: they rest at the best price of their own side until the next one, and
+#: take nothing.
+ExecutionStyle = Literal["MARKET", "PASSIVE"]
 
 class FaucetMint(TypedDict):
     """Test funds of one asset."""
@@ -1207,6 +1391,28 @@ class ListBalancesResponse(TypedDict):
     """Pages that match, of page mode."""
 
 
+class _ListConditionalOrdersResponse(TypedDict):
+    conditionalOrders: list[ConditionalOrder]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListConditionalOrdersResponse(_ListConditionalOrdersResponse, total=False):
+    """Answer of ListConditionalOrders."""
+    page: int
+    """Page number, from 1; 0 of a walk."""
+    total: int
+    """Rows that match, where they are asked for by page; 0 of a walk, which counts nothing."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
+
+
 class ListDelegatedAgentsResponse(TypedDict):
     """Answer of ListDelegatedAgents."""
     agents: list[DelegatedAgent]
@@ -1415,6 +1621,44 @@ class ListTradingPairsResponse(TypedDict):
     """Rows that match, of page mode."""
     totalPages: int
     """Pages that match, of page mode."""
+
+
+class _ListTwapOrdersResponse(TypedDict):
+    twapOrders: list[TwapOrder]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListTwapOrdersResponse(_ListTwapOrdersResponse, total=False):
+    """Answer of ListTwapOrders."""
+    page: int
+    """Page number, from 1; 0 of a walk."""
+    total: int
+    """Rows that match, where they are asked for by page; 0 of a walk, which counts nothing."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
+
+
+class _ListTwapSlicesResponse(TypedDict):
+    slices: list[Order]
+    """In the order that was asked for."""
+    pageSize: int
+    """Rows of a page."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+
+
+class ListTwapSlicesResponse(_ListTwapSlicesResponse, total=False):
+    """Answer of ListTwapSlices."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class _MarginAccount(TypedDict):
@@ -1682,9 +1926,9 @@ class Movement(_Movement, total=False):
 
 
 class NotCancelled(TypedDict):
-    """An order that a mass cancel left on the book."""
+    """An order that a mass cancel left where it was."""
     orderId: str
-    """Order."""
+    """Order, conditional order or TWAP order."""
     tradingPairId: str
     """Trading pair."""
     reason: str
@@ -1798,6 +2042,8 @@ class Order(_Order, total=False):
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     clientOrderId: str
     """Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it."""
+    parentOrderId: str
+    """Of a slice: the TWAP order that placed it."""
     selfTradePreventionMode: str
     """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
     terminalReason: str
@@ -1868,11 +2114,14 @@ class OrderItem(_OrderItem, total=False):
     """Answer with the fills on arrival one by one (`matchResult.fills`), not only with their totals. Default: false,
     which is faster. It is no part of what an idempotencyKey stands for."""
     trailingStop: TrailingStopLeg
-    """Of margin orders; not served yet and refused."""
+    """Margin orders that are not reduceOnly: trails the position that the order opens. It is made when the order was
+    filled in full on arrival or what is left of it rests."""
     takeProfit: TpSlLeg
-    """Of margin orders; not served yet and refused."""
+    """Margin orders that are not reduceOnly: closes the position at a gain. It waits until the order fills; with
+    stopLoss, one cancels the other."""
     stopLoss: TpSlLeg
-    """Of margin orders; not served yet and refused."""
+    """Margin orders that are not reduceOnly: closes the position at a loss. It waits until the order fills; with
+    takeProfit, one cancels the other."""
 
 
 class _OrderRisk(TypedDict):
@@ -2007,6 +2256,8 @@ class OrderUpdateData(_OrderUpdateData, total=False):
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     clientOrderId: str
     """Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it."""
+    parentOrderId: str
+    """Of a slice: the TWAP order that placed it."""
     selfTradePreventionMode: str
     """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
     terminalReason: str
@@ -2650,22 +2901,26 @@ class SubAccountLimit(TypedDict):
 #: or not at all. A MARKET order carries none.
 TimeInForce = Literal["GTC", "IOC", "FOK"]
 
-class TpSlLeg(TypedDict, total=False):
-    """A close that is placed when the price reaches a trigger."""
+class _TpSlLeg(TypedDict):
     triggerPrice: Amount
-    """The mark price that triggers it."""
+    """Mark price that fires it; a multiple of tickSize."""
     orderType: OrderType
-    """What is placed then."""
+    """What is placed then: MARKET or LIMIT."""
+
+
+class TpSlLeg(_TpSlLeg, total=False):
+    """A reduce-only close that is placed when the mark price reaches a trigger."""
     limitPrice: Amount
-    """Price of a LIMIT order."""
+    """Price of the LIMIT order, which needs it; a MARKET order must not have it."""
     timeInForce: TimeInForce
-    """Of a LIMIT order."""
+    """Of the LIMIT order: GTC (default), IOC or FOK."""
     slippageToleranceBps: int
-    """How far from the best price it may trade, in basis points."""
+    """MARKET only: how far from the best price it may trade, in basis points, 0 to 1000. Absent: 1,200."""
     quantity: Amount
-    """How much it closes, in units of the base token; absent: all of it."""
+    """How much it closes at most, in units of the base token; a positive multiple of lotSize. Never more than the
+    position has when it fires. Absent: all of it."""
     expiresAt: str
-    """When it ends without having triggered, RFC 3339."""
+    """When it ends without having fired, RFC 3339, in the future. Absent: never."""
 
 
 class Trade(TypedDict):
@@ -2787,20 +3042,24 @@ class TradingPair(TypedDict):
     """Group of markets, or null."""
 
 
-class TrailingStopLeg(TypedDict, total=False):
-    """A market close whose trigger follows the best price."""
+class _TrailingStopLeg(TypedDict):
     trailBps: int
-    """How far behind the best price, in basis points, 10 to 2000."""
+    """How far behind the best mark price, in basis points, 10 to 2000."""
+
+
+class TrailingStopLeg(_TrailingStopLeg, total=False):
+    """A reduce-only market close whose trigger follows the best mark price since it was armed, and never goes back."""
     activationPrice: Amount
-    """It follows from this price on; absent: at once."""
+    """Mark price that arms it; a multiple of tickSize. Absent: it is armed at once."""
     quantity: Amount
-    """How much it closes, in units of the base token; absent: all of it."""
+    """How much it closes at most, in units of the base token; a positive multiple of lotSize. Never more than the
+    position has when it fires. Absent: all of it."""
     closePosition: bool
-    """Close the whole position."""
+    """Close the whole position, as without quantity; excludes quantity."""
     slippageToleranceBps: int
-    """How far from the best price it may trade, in basis points."""
+    """MARKET only: how far from the best price it may trade, in basis points, 0 to 1000. Absent: 1,200."""
     expiresAt: str
-    """When it ends without having triggered, RFC 3339."""
+    """When it ends without having fired, RFC 3339, in the future. Absent: never."""
 
 
 #: What caused a movement.
@@ -2904,6 +3163,92 @@ class TransferSubAccountBalanceResponse(TypedDict):
     """TO_SUB_ACCOUNT gives, FROM_SUB_ACCOUNT takes back."""
 
 
+#: ABOVE: at the price or above; BELOW: at it or below.
+TriggerDirection = Literal["ABOVE", "BELOW"]
+
+class _TwapOrder(TypedDict):
+    twapOrderId: str
+    """TWAP order."""
+    id: str
+    """The same as twapOrderId."""
+    state: TwapState
+    """Where it stands."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    side: Side
+    """BUY or SELL."""
+    tradingMode: TradingMode
+    """MARGIN on a perpetual, otherwise SPOT."""
+    quantity: str
+    """Of all slices together, in units of the base token."""
+    filledQuantity: str
+    """Filled so far, in units of the base token."""
+    remainingQuantity: str
+    """Not filled, in units of the base token."""
+    slicesPlaced: int
+    """Orders that were placed."""
+    plannedSlices: int
+    """Slices that are planned."""
+    randomize: bool
+    """Sizes and times of slices vary by a fifth."""
+    reduceOnly: bool
+    """Slices only make the position smaller."""
+    executionStyle: ExecutionStyle
+    """MARKET or PASSIVE."""
+    fee: str
+    """Of all slices, in units of the quote token: positive paid, negative earned."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class TwapOrder(_TwapOrder, total=False):
+    """A quantity that is traded in slices over a window of time."""
+    shortfall: str
+    """What was not filled when it was over; it is traded no more. Absent until then."""
+    averageFillPrice: str
+    """Average price of the fills, rounded to 8 digits beyond the tick; absent without fills."""
+    limitPrice: str
+    """No slice trades beyond this price."""
+    slippageToleranceBps: int
+    """How far from the best price a slice may trade, in basis points."""
+    startTime: str
+    """When its window begins; absent while that is not known."""
+    endTime: str
+    """When its window ends; absent while that is not known."""
+    durationSeconds: int
+    """From its start to its end; absent while that is not known."""
+    firstSliceAt: str
+    """When the first slice is due; absent while it waits for its price."""
+    nextSliceAt: str
+    """When the next slice is due; absent when none is."""
+    lastSkipCode: str
+    """Why the last slice was left out: code of a refusal; absent when it was placed."""
+    triggerPrice: str
+    """Price that it waits for, or waited."""
+    triggerDirection: TriggerDirection
+    """From which side."""
+    conditionalExpiry: str
+    """Until when it waits for it."""
+    clientTwapId: str
+    """Name of your own."""
+    useMasterBalance: bool
+    """True when it spends and earns on the balance of the master; absent otherwise."""
+    marginAccountId: str
+    """Of margin orders: margin account it trades for."""
+    riskBucketId: str
+    """Of margin orders: risk bucket it trades in; absent while there is none."""
+    marginMode: MarginMode
+    """Of margin orders: ISOLATED or CROSS."""
+    leverage: str
+    """Of margin orders; absent of reduce-only ones, which need none."""
+    strategyKey: str
+    """Of margin orders: strategy key of the risk bucket; absent when it has none."""
+
+
 class TwapOrderUpdate(TypedDict):
     """A TWAP order that changed."""
     channel: Literal["twapOrders"]
@@ -2955,6 +3300,11 @@ class TwapOrdersSnapshotDataTwapOrdersItem(TypedDict):
     state: str
     """State of the TWAP order."""
 
+
+#: PENDING waits for its start time or its price; ACTIVE places slices. COMPLETED: all of it was filled. EXPIRED: its
+#: window, or the time it waits for its price, is over. FAILED: a slice was refused for a reason that no later one gets
+#: over.
+TwapState = Literal["PENDING", "ACTIVE", "COMPLETED", "EXPIRED", "CANCELLED", "FAILED"]
 
 class UpdateSubAccountLimitResponse(TypedDict):
     """Answer of UpdateSubAccountLimit."""
@@ -3019,18 +3369,20 @@ TwapOrdersFrame = Union[TwapOrdersSnapshot, TwapOrderUpdate]
 
 __all__ = [
     "AccountFrame", "AccountSnapshot", "AccountSnapshotData", "AccountTrade", "AccountUpdate",
-    "AddPositionMarginResponse", "AgentAction", "Amount", "Balance", "BalanceUpdate", "BalanceUpdateData",
-    "BalancesFrame", "BalancesSnapshot", "BalancesSnapshotData", "BatchCancelAllOrdersResponse",
+    "AddPositionMarginResponse", "AgentAction", "Amount", "AttachTpSlResponse", "Balance", "BalanceUpdate",
+    "BalanceUpdateData", "BalancesFrame", "BalancesSnapshot", "BalancesSnapshotData", "BatchCancelAllOrdersResponse",
     "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse", "BatchCancelOrdersResponseResultsItem",
     "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem", "BatchReplaceOrdersResponse",
-    "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelOrderResponse", "Candle", "CandleInterval",
-    "ChallengeResponse", "CheckResponse", "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType",
+    "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelConditionalOrderResponse", "CancelOrderResponse",
+    "CancelTwapOrderResponse", "Candle", "CandleInterval", "ChallengeResponse", "CheckResponse",
+    "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType", "ConditionType", "ConditionalOrder",
     "ConditionalOrderUpdate", "ConditionalOrderUpdateData", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot",
-    "ConditionalOrdersSnapshotData", "ConditionalOrdersSnapshotDataConditionalOrdersItem",
-    "CreateDelegatedSessionResponse", "CreateOrderResponse", "CreateSubAccountLimitResponse",
-    "CreateSubAccountResponse", "DelegatedAgent", "DeleteSubAccountLimitResponse", "DepositCollateralResponse",
-    "EntryType", "FaucetMint", "Fill", "FundingPayment", "FundingRate", "GetApplicationConfigResponse",
-    "GetApplicationStatsResponse", "GetAvailableCollateralResponse", "GetCandlesResponse", "GetFaucetInfoResponse",
+    "ConditionalOrdersSnapshotData", "ConditionalOrdersSnapshotDataConditionalOrdersItem", "ConditionalState",
+    "ConditionalTerminalReason", "CreateDelegatedSessionResponse", "CreateOrderResponse",
+    "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "CreateTwapOrderResponse", "DelegatedAgent",
+    "DeleteSubAccountLimitResponse", "DepositCollateralResponse", "EntryType", "ExecutionStyle", "FaucetMint", "Fill",
+    "FundingPayment", "FundingRate", "GetApplicationConfigResponse", "GetApplicationStatsResponse",
+    "GetAvailableCollateralResponse", "GetCandlesResponse", "GetFaucetInfoResponse",
     "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse", "GetOrderbookResponse",
     "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse", "GetScreenerResponse",
     "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
@@ -3039,11 +3391,12 @@ __all__ = [
     "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse", "ListApplicationBalancesResponse",
     "ListApplicationBalancesResponseBalancesItem", "ListApplicationMovementsResponse",
     "ListApplicationMovementsResponseMovementsItem", "ListApplicationOrdersResponse", "ListApplicationUsersResponse",
-    "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListDelegatedAgentsResponse",
-    "ListFundingPaymentsResponse", "ListFundingRatesResponse", "ListMarginAccountsResponse", "ListMovementsResponse",
-    "ListOrdersResponse", "ListPositionsResponse", "ListRiskBucketsResponse", "ListSubAccountLimitsResponse",
-    "ListSubAccountsResponse", "ListTradesResponse", "ListTradingPairsResponse", "MarginAccount", "MarginAccountState",
-    "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData",
+    "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListConditionalOrdersResponse",
+    "ListDelegatedAgentsResponse", "ListFundingPaymentsResponse", "ListFundingRatesResponse",
+    "ListMarginAccountsResponse", "ListMovementsResponse", "ListOrdersResponse", "ListPositionsResponse",
+    "ListRiskBucketsResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListTradesResponse",
+    "ListTradingPairsResponse", "ListTwapOrdersResponse", "ListTwapSlicesResponse", "MarginAccount",
+    "MarginAccountState", "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData",
     "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult",
     "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot",
     "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderRisk", "OrderStatus",
@@ -3058,7 +3411,7 @@ __all__ = [
     "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType",
     "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
     "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
-    "TransferSubAccountBalanceResponse", "TwapOrderUpdate", "TwapOrderUpdateData", "TwapOrdersFrame",
-    "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
-    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
+    "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData",
+    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
+    "TwapState", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
 ]
