@@ -22,6 +22,7 @@
  *   D    due queue: invariants_due.ts
  *   L    listings: invariants_listing.ts
  *   M    margin trading, with I4, I5, I14 and G: invariants_margin.ts
+ *   W    orders that wait: invariants_waiting.ts, invariants_triggers.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -46,6 +47,7 @@ import { checkListings } from './invariants_listing.ts'
 import { checkMargin, heldByMargin } from './invariants_margin.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
+import { checkWaiting } from './invariants_waiting.ts'
 import type { State } from './state.ts'
 
 const PPM = 1_000_000n
@@ -64,7 +66,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
-    checkListings, checkMargin,
+    checkListings, checkMargin, checkWaiting,
   ]
   for (const check of checks) {
     check(state, live)

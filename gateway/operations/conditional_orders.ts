@@ -103,8 +103,8 @@ export const ListConditionalOrders = operation({
   service: 'OrdersService', method: 'GET', path: '/api/v1/orders/conditional',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Conditional orders',
-  description: 'Take-profit, stop-loss and trailing-stop orders of the caller in any state, newest first. Asked for PENDING and ARMED only, '
-    + `it has what waits at this moment. ${WALKS}`,
+  description: 'Take-profit, stop-loss and trailing-stop orders of the caller in any state, newest first. Asked for PENDING and ARMED '
+    + `only, it has what waits at this moment. ${WALKS}`,
   answer: 'A page of conditional orders.',
   refusals: [...READ, ...HISTORY],
   query: Filters,

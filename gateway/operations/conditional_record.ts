@@ -56,8 +56,8 @@ export const ConditionalRecord = record('ConditionalOrder', 'A take-profit, stop
   timeInForce: Type.Optional(field(TimeInForce, 'Of the LIMIT order.')),
   slippageToleranceBps: Type.Optional(field(Type.Integer(), 'How far from the best price the MARKET order may trade, in basis points.')),
   quantity: Type.Optional(field(
-    Decimal, 'What it closes if it fires now, in units of the base token: what was asked for, never more than the position has. Of one that '
-      + 'fired: what was ordered. Absent: all of a position that is not there yet.',
+    Decimal, 'What it closes if it fires now, in units of the base token: what was asked for, never more than the position has. Of one '
+      + 'that fired: what was ordered. Absent: all of a position that is not there yet.',
   )),
   closePosition: field(Type.Boolean(), 'It closes the whole position.'),
   trailBps: Type.Optional(field(Type.Integer(), 'Of a trailing stop: how far behind the best mark price, in basis points.')),

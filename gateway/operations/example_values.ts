@@ -222,8 +222,8 @@ export const twapOrder = {
   twapOrderId: TWAP, id: TWAP, state: 'ACTIVE' as const, tradingPairId: PAIR, symbol: 'BTC/USDC', side: 'BUY' as const,
   tradingMode: 'SPOT' as const, quantity: '0.3', filledQuantity: '0.0891', remainingQuantity: '0.2109', averageFillPrice: '60004.25',
   slicesPlaced: 3, plannedSlices: 10, startTime: MOMENT, endTime: '2026-01-15T09:35:00.000Z', durationSeconds: 300, firstSliceAt: MOMENT,
-  nextSliceAt: '2026-01-15T09:31:28.500Z', randomize: true, reduceOnly: false, executionStyle: 'MARKET' as const, clientTwapId: 'in-parts-1',
-  fee: '2.673189', createdAt: MOMENT, updatedAt: '2026-01-15T09:31:02.250Z',
+  nextSliceAt: '2026-01-15T09:31:28.500Z', randomize: true, reduceOnly: false, executionStyle: 'MARKET' as const,
+  clientTwapId: 'in-parts-1', fee: '2.673189', createdAt: MOMENT, updatedAt: '2026-01-15T09:31:02.250Z',
 }
 /** Its third slice. */
 export const slice = {

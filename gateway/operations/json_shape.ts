@@ -16,8 +16,9 @@ export interface Shape {
 
 /** Objects and lists inside one another: a batch has three, unknown fields may have more. */
 export const DEPTH_MAX = 16
-/** Unknown fields that any object may have beside its own. */
+/** Unknown fields that a body and an element of a list may have beside their own, and an object that is a field. */
 const UNKNOWN_MAX = 128
+const UNKNOWN_INSIDE_MAX = 4
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -56,10 +57,10 @@ interface Node {
   readonly anyOf?: readonly TSchema[]
 }
 
-/** Values that a schema has at most, unknown fields of every object included. */
-function valuesOf(schema: TSchema, elements: Readonly<Record<string, TSchema>>): number {
+/** Values that a schema has at most, `unknown` fields of an object included. */
+function valuesOf(schema: TSchema, elements: Readonly<Record<string, TSchema>>, unknown = UNKNOWN_MAX): number {
   const { type, properties, items, maxItems, anyOf } = schema as Node
-  if (anyOf !== undefined) return Math.max(...anyOf.map((each) => valuesOf(each, elements)))
+  if (anyOf !== undefined) return Math.max(...anyOf.map((each) => valuesOf(each, elements, unknown)))
   if (type === 'array') {
     if (maxItems === undefined) throw new Error('a list without a bound')
     return 1 + maxItems * valuesOf(items!, elements)
@@ -67,7 +68,7 @@ function valuesOf(schema: TSchema, elements: Readonly<Record<string, TSchema>>):
   if (properties === undefined) return 1
   const own = Object.entries(properties).map(([field, property]) => {
     const element = elements[field]
-    return element === undefined ? valuesOf(property, {}) : 1 + (property as Node).maxItems! * valuesOf(element, {})
+    return element === undefined ? valuesOf(property, {}, UNKNOWN_INSIDE_MAX) : 1 + (property as Node).maxItems! * valuesOf(element, {})
   })
-  return own.reduce((sum, count) => sum + count, UNKNOWN_MAX)
+  return own.reduce((sum, count) => sum + count, unknown)
 }

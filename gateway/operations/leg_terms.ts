@@ -17,6 +17,8 @@ import { DECIMAL, Decimal, Timestamp } from './operation.ts'
 import { OrderType, TimeInForce } from './order_words.ts'
 import { field, record } from './schema.ts'
 
+// What a leg needs is optional in these schemas and asked for below: the messages of gRPC had it so before legs were served.
+
 const LegQuantity = field(
   Decimal, 'How much it closes at most, in units of the base token; a positive multiple of lotSize. Never more than the position has when '
     + 'it fires. Absent: all of it.',
@@ -30,26 +32,27 @@ const LegExpiry = field(Timestamp, 'When it ends without having fired, RFC 3339,
 export const TrailingStopLeg = record(
   'TrailingStopLeg', 'A reduce-only market close whose trigger follows the best mark price since it was armed, and never goes back.',
   Type.Object({
-    trailBps: field(
+    trailBps: Type.Optional(field(
       Type.Integer({ minimum: TRAIL_BPS_MIN, maximum: TRAIL_BPS_MAX }), 'How far behind the best mark price, in basis points, 10 to 2000.',
-    ),
+    )),
     activationPrice: Type.Optional(field(Decimal, 'Mark price that arms it; a multiple of tickSize. Absent: it is armed at once.')),
     quantity: Type.Optional(LegQuantity),
     closePosition: Type.Optional(field(Type.Boolean(), 'Close the whole position, as without quantity; excludes quantity.')),
     slippageToleranceBps: Type.Optional(LegSlippage),
     expiresAt: Type.Optional(LegExpiry),
   }),
+  { required: ['trailBps'] },
 )
 
 export const TpSlLeg = record('TpSlLeg', 'A reduce-only close that is placed when the mark price reaches a trigger.', Type.Object({
-  triggerPrice: field(Decimal, 'Mark price that fires it; a multiple of tickSize.'),
-  orderType: field(OrderType, 'What is placed then: MARKET or LIMIT.'),
+  triggerPrice: Type.Optional(field(Decimal, 'Mark price that fires it; a multiple of tickSize.')),
+  orderType: Type.Optional(field(OrderType, 'What is placed then: MARKET or LIMIT.')),
   limitPrice: Type.Optional(field(Decimal, 'Price of the LIMIT order, which needs it; a MARKET order must not have it.')),
   timeInForce: Type.Optional(field(TimeInForce, 'Of the LIMIT order: GTC (default), IOC or FOK.')),
   slippageToleranceBps: Type.Optional(LegSlippage),
   quantity: Type.Optional(LegQuantity),
   expiresAt: Type.Optional(LegExpiry),
-}))
+}), { required: ['triggerPrice', 'orderType'] })
 
 /** Fields of a request that may have legs. */
 export interface LegItems {
@@ -86,6 +89,8 @@ export function legsOf(gateway: Gateway, item: LegItems, pair: Pair, now: number
 function triggerOf(
   gateway: Gateway, name: 'takeProfit' | 'stopLoss', leg: Static<typeof TpSlLeg>, pair: Pair, now: number,
 ): LegTerms | Refused {
+  if (leg.triggerPrice === undefined) return required(`${name}.triggerPrice`)
+  if (leg.orderType === undefined) return required(`${name}.orderType`)
   const trigger = tickOf(gateway, `${name}.triggerPrice`, leg.triggerPrice, pair)
   if (trigger instanceof Refused) return trigger
   const common = commonOf(name, leg, pair, now)
@@ -106,7 +111,8 @@ function triggerOf(
 }
 
 function trailOf(gateway: Gateway, leg: Static<typeof TrailingStopLeg>, pair: Pair, now: number): TrailTerms | Refused {
-  const { activationPrice, quantity, closePosition } = leg
+  const { trailBps, activationPrice, quantity, closePosition } = leg
+  if (trailBps === undefined) return required('trailingStop.trailBps')
   if (closePosition === true && quantity !== undefined) {
     return refusedField('trailingStop.closePosition', 'closePosition and quantity exclude each other')
   }
@@ -116,8 +122,10 @@ function trailOf(gateway: Gateway, leg: Static<typeof TrailingStopLeg>, pair: Pa
   const activation = activationPrice === undefined ? 0 : tickOf(gateway, 'trailingStop.activationPrice', activationPrice, pair)
   if (activation instanceof Refused) return activation
   const common = commonOf('trailingStop', leg, pair, now)
-  return common instanceof Refused ? common : { ...common, bps: leg.trailBps, activation }
+  return common instanceof Refused ? common : { ...common, bps: trailBps, activation }
 }
+
+const required = (name: string): Refused => refusedField(name, `${name} is required`)
 
 interface CommonLeg {
   readonly quantity?: string
@@ -132,7 +140,9 @@ function commonOf(
   if (lots instanceof Refused) return lots
   const until = expiresAt === undefined ? 0 : parseDateTime(expiresAt)
   if (Number.isNaN(until)) return refusedField(`${name}.expiresAt`, 'expiresAt must be an RFC 3339 date-time')
-  if (expiresAt !== undefined && until <= now) return refusedField(`${name}.expiresAt`, 'expiresAt is not in the future', 'INVALID_EXPIRATION')
+  if (expiresAt !== undefined && until <= now) {
+    return refusedField(`${name}.expiresAt`, 'expiresAt is not in the future', 'INVALID_EXPIRATION')
+  }
   const slippage = slippageToleranceBps === undefined ? 0 : LegFlag.SLIPPAGE
   const expires = expiresAt === undefined ? 0 : LegFlag.EXPIRES
   return { flags: slippage | expires, lots, slippageBps: slippageToleranceBps ?? 0, expiresAt: until }

@@ -63,9 +63,10 @@ export const BatchCancelAllOrders = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-all',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
   summary: 'Cancel all orders',
-  description: 'Cancels every open order of the caller, every conditional order and every TWAP order. Never refused by a budget, and available in maintenance. Orders on a halted '
-    + 'pair stay; so do, for a delegated agent, those of pairs that it is not granted. `notCancelled` names them, with the reason. '
-    + 'With `afterMs` it is a dead man\'s switch: nothing is cancelled now, but the exchange itself cancels every open order of the '
+  description: 'Cancels every open order of the caller, every conditional order and every TWAP order. Never refused by a budget, and '
+    + 'available in maintenance. Orders on a halted pair stay; so do, for a delegated agent, those of pairs that it is not granted. '
+    + '`notCancelled` names them, with the reason. '
+    + 'With `afterMs` it is a dead man\'s switch: nothing is cancelled now, but the exchange itself cancels all of that of the '
     + 'account after that time, unless the request is repeated before; each request replaces the deadline before it, 0 takes it away. '
     + 'An account has one deadline. It outlives sessions, connections, the revocation of agents and restarts of the exchange: one that '
     + 'passes meanwhile counts at the start. Orders that are placed after it passed stay. A delegated agent may set it when it may '

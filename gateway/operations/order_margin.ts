@@ -41,7 +41,8 @@ export interface MarginItem {
 }
 
 const MARGIN_ONLY = [
-  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'strategyKey', 'marginMode', 'trailingStop', 'takeProfit', 'stopLoss',
+  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'strategyKey', 'marginMode', 'trailingStop', 'takeProfit',
+  'stopLoss',
 ] as const
 const STRATEGY_KEY = new RegExp(`^[\\x20-\\x7e]{1,${STRATEGY_KEY_BYTES}}$`)
 /** Digits of a leverage behind the point. */

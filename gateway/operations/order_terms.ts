@@ -96,8 +96,8 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
   ),
   returnFills,
   trailingStop: Type.Optional(field(
-    TrailingStopLeg, 'Margin orders that are not reduceOnly: trails the position that the order opens. It is made when the order was filled '
-      + 'in full on arrival or what is left of it rests.',
+    TrailingStopLeg, 'Margin orders that are not reduceOnly: trails the position that the order opens. It is made when the order was '
+      + 'filled in full on arrival or what is left of it rests.',
   )),
   takeProfit: Type.Optional(field(
     TpSlLeg, 'Margin orders that are not reduceOnly: closes the position at a gain. It waits until the order fills; with stopLoss, one '

@@ -47,8 +47,8 @@ export const CreateTwapOrder = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/twap',
   access: 'session', agent: 'no', maintenance: 'blocked', rate: 'create',
   summary: 'Place a TWAP order',
-  description: 'Trades a quantity in slices over a window of time, one each 30 seconds unless the exchange says otherwise, each an order of '
-    + 'its own with `parentOrderId`. Nothing is held for it: a slice needs its funds or margin when its time comes, and one that cannot '
+  description: 'Trades a quantity in slices over a window of time, one each 30 seconds unless the exchange says otherwise, each an order '
+    + 'of its own with `parentOrderId`. Nothing is held for it: a slice needs its funds or margin when its time comes, and one that cannot '
     + 'be placed is left out, so that later ones are larger. At the end nothing is made up for: what was not filled is the `shortfall`.\n\n'
     + 'It may wait for `startTime`, and for a price: `triggerPrice` with `triggerDirection`. It ends when the session that made it is '
     + 'revoked. Delegated agents make none. A request draws one item from the budget; slices draw none.',
@@ -56,8 +56,8 @@ export const CreateTwapOrder = operation({
   refusals: [
     'NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', 'BELOW_MIN_ORDER_SIZE', 'PAIR_NOT_ACTIVE', 'WRONG_TRADING_MODE', 'INVALID_SCHEDULE',
     'INVALID_EXPIRATION', 'CLIENT_ORDER_ID_CONFLICT', 'LEVERAGE_TOO_LOW', 'RISK_BUCKET_MISMATCH', 'STRATEGY_KEY_UNKNOWN', 'NOT_SUB_ACCOUNT',
-    'MASTER_BALANCE_NOT_ALLOWED', 'TOO_MANY_TWAP_ORDERS', 'TOO_MANY_CONDITIONAL_ORDERS', 'TOO_MANY_RISK_BUCKETS', 'TOO_MANY_MARGIN_ACCOUNTS',
-    ...COMMAND,
+    'MASTER_BALANCE_NOT_ALLOWED', 'TOO_MANY_TWAP_ORDERS', 'TOO_MANY_CONDITIONAL_ORDERS', 'TOO_MANY_RISK_BUCKETS',
+    'TOO_MANY_MARGIN_ACCOUNTS', ...COMMAND,
   ],
   body: TwapBody,
   output: Type.Object({
@@ -86,7 +86,8 @@ export const CreateTwapOrder = operation({
     const opening = bucket === null ? null : new BucketOpening(bucket)
     const pending = pendingRequest(call, (records, base) => answerCreated(gateway, call, terms, records, base), (records, base) =>
       openingRefusal(records, base, opening) ?? createRefusal(terms, engineRefusal(records, base)))
-    submit(gateway, call, pending, (at, correlation) => encodeCreateTwap(gateway.engine, at, correlation, call, terms), WAY_IN, false, opening)
+    const encode = (at: number, correlation: number): void => encodeCreateTwap(gateway.engine, at, correlation, call, terms)
+    submit(gateway, call, pending, encode, WAY_IN, false, opening)
   },
 })
 
@@ -238,8 +239,8 @@ export const ListTwapSlices = operation({
   service: 'OrdersService', method: 'GET', path: '/api/v1/orders/twap/{twapOrderId}/slices',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Slices of a TWAP order',
-  description: 'The orders that a TWAP order of the caller placed, each with `parentOrderId`. It is a walk with `pageToken`; `orderBy` says '
-    + 'from which end.',
+  description: 'The orders that a TWAP order of the caller placed, each with `parentOrderId`. It is a walk with `pageToken`; `orderBy` '
+    + 'says from which end.',
   answer: 'A page of orders.',
   refusals: ['ORDER_NOT_FOUND', ...READ, ...HISTORY],
   params: TwapPath,

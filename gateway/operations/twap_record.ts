@@ -18,8 +18,8 @@ import { field, record } from './schema.ts'
 import { ExecutionStyle, TriggerDirection } from './twap_terms.ts'
 
 export const TwapStateName = record(
-  'TwapState', 'PENDING waits for its start time or its price; ACTIVE places slices. COMPLETED: all of it was filled. EXPIRED: its window, or '
-    + 'the time it waits for its price, is over. FAILED: a slice was refused for a reason that no later one gets over.',
+  'TwapState', 'PENDING waits for its start time or its price; ACTIVE places slices. COMPLETED: all of it was filled. EXPIRED: its window, '
+    + 'or the time it waits for its price, is over. FAILED: a slice was refused for a reason that no later one gets over.',
   Type.Union([
     Type.Literal('PENDING'), Type.Literal('ACTIVE'), Type.Literal('COMPLETED'), Type.Literal('EXPIRED'), Type.Literal('CANCELLED'),
     Type.Literal('FAILED'),

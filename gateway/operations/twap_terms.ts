@@ -38,13 +38,15 @@ export const TwapBody = Type.Object({
   side: field(Side, 'BUY or SELL.'),
   quantity: field(Decimal, 'Of all slices together, in units of the base token; a positive multiple of lotSize.'),
   durationSeconds: Type.Optional(field(
-    Type.Integer({ minimum: 1, maximum: TWAP_DURATION_MAX / SECOND }), 'From its start to its end, at most 7 days. This or endTime is needed.',
+    Type.Integer({ minimum: 1, maximum: TWAP_DURATION_MAX / SECOND }),
+    'From its start to its end, at most 7 days. This or endTime is needed.',
   )),
   startTime: Type.Optional(field(Timestamp, 'When its window begins; absent, or in the past: at once.')),
   endTime: Type.Optional(field(Timestamp, 'When its window ends. This or durationSeconds is needed.')),
   limitPrice: Type.Optional(field(Decimal, 'No slice trades beyond this price; a multiple of tickSize.')),
   slippageToleranceBps: Type.Optional(field(
-    Type.Integer({ minimum: 0, maximum: 1000 }), 'How far from the best price a slice may trade, in basis points, 0 to 1000; not for PASSIVE.',
+    Type.Integer({ minimum: 0, maximum: 1000 }),
+    'How far from the best price a slice may trade, in basis points, 0 to 1000; not for PASSIVE.',
   )),
   randomize: Type.Optional(field(Type.Boolean(), 'Sizes and times of slices vary by a fifth. Default: true.')),
   reduceOnly: Type.Optional(field(Type.Boolean(), 'Margin orders: slices only make the position smaller.')),
@@ -54,7 +56,8 @@ export const TwapBody = Type.Object({
   marginMode: Type.Optional(field(MarginMode, 'Margin orders: ISOLATED (default) or CROSS.')),
   leverage: Type.Optional(field(Decimal, 'Margin orders: needed unless reduceOnly, at most 2 digits behind the point.')),
   strategyKey: Type.Optional(field(
-    Type.String(), 'Margin orders: name of your own for a risk bucket, 1 to 48 printable ASCII characters.', { minLength: 1, maxLength: 48 },
+    Type.String(), 'Margin orders: name of your own for a risk bucket, 1 to 48 printable ASCII characters.',
+    { minLength: 1, maxLength: 48 },
   )),
   useMasterBalance: Type.Optional(
     field(Type.Boolean(), 'Spend and earn on the balance of the master account, inside its limits; only a sub-account can.'),

@@ -19,7 +19,8 @@ import { field } from './schema.ts'
 export const WaitingQuery = {
   ...ListingQuery,
   page: Type.Optional(field(
-    Type.Integer({ minimum: 1, maximum: 10_000 }), 'Page number, from 1; at most 10,000. Walk with pageToken instead.', { deprecated: true },
+    Type.Integer({ minimum: 1, maximum: 10_000 }), 'Page number, from 1; at most 10,000. Walk with pageToken instead.',
+    { deprecated: true },
   )),
   ...TimeRange,
 }

@@ -22,6 +22,7 @@ import { CLOCK } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { NaiveExchange } from '../support/naive.ts'
+import { dueConditionals, type Conditional } from '../support/naive_conditional.ts'
 import { dueOrders } from '../support/naive_orders.ts'
 import type { Order } from '../support/naive_terms.ts'
 import { dueDeadlines } from '../support/naive_sweeps.ts'
@@ -29,20 +30,29 @@ import { compareBalances } from '../support/naive_compare.ts'
 import { decodeCommand, encodeEvents, printEvents } from '../support/naive_events.ts'
 import { compareMargins, unhealthyOf } from '../support/margin_duel.ts'
 import { fundingDue } from '../support/naive_margin_prices.ts'
+import { isTriggered } from '../support/naive_triggers.ts'
+import { dueTwaps, type Twap } from '../support/naive_twap.ts'
+import { answerOf } from './answer_of.ts'
 import type { Foreseen, Request } from './clients.ts'
-import { marginKind } from './margin_kinds.ts'
+import { marginKind, waitingKind } from './kinds.ts'
 import { Violation } from './violation.ts'
 
 /** Commands that the sequencer makes itself: posted by nobody, answered to nobody. */
 const OWN: readonly number[] = [
   CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP,
-  CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP,
+  CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP,
 ]
+/** Those of them that name something whose time has come. */
+const WAITING_STEPS: readonly number[] = [CommandType.TWAP_STEP, CommandType.EXPIRE_CONDITIONAL]
 /** Refusals that no preview tells. */
 const NOT_FORESEEN: readonly number[] = [
   REFUSALS.PRICE_STALE, REFUSALS.SESSION_INVALID, REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED,
 ].map(({ number }) => number)
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+
+/** What a step that time brings names. */
+const nameOf = (waiting: Twap | Conditional): string =>
+  `${'nextAt' in waiting ? 'twap' : 'conditional'} ${waiting.row} of ${waiting.createdSequence}`
 
 const printed = (record: Uint8Array): string => printEvents(viewsOf(Uint8Array.from(record).buffer), 1)
 
@@ -176,6 +186,7 @@ export class Auditor {
   #apply(batch: Batch): void {
     const views = viewsOf(Uint8Array.from(batch.records).buffer)
     const due = dueOrders(this.#naive, batch.time)
+    const waiting = new Set([...dueTwaps(this.#naive, batch.time), ...dueConditionals(this.#naive, batch.time)].map(nameOf))
     for (let slot = 0; slot < batch.slots; ) {
       const at = slot * RECORD_WORDS
       const slots = slotsOfKind(views.u32[at]!)
@@ -184,9 +195,10 @@ export class Auditor {
       if (typeOfKind(views.u32[at]!) === CommandType.EXPIRE_ORDER) this.#expires(command, batch.time, due)
       if (typeOfKind(views.u32[at]!) === CommandType.CONTINUE_CANCEL && command['fires'] === 1) this.#fires(command, batch.time)
       if (typeOfKind(views.u32[at]!) === CommandType.FUNDING_STEP) this.#funds(command, batch.time)
+      if (WAITING_STEPS.includes(typeOfKind(views.u32[at]!))) this.#isDue(command, waiting)
       const events = encodeEvents(this.#naive.apply(command, batch.time))
       this.#events = crc32(events.bytes, this.#events)
-      this.#expect(views.u32[at]!, events, request)
+      this.#expect(command, events, request)
       this.commands++
       slot += slots
     }
@@ -252,13 +264,21 @@ export class Auditor {
     throw new Violation(`funding of pair ${String(pair)} is not due at ${time}`)
   }
 
+  /** Time ends a conditional order, and gives a TWAP order its slice, when it is due at the begin of the batch, whatever came between. */
+  #isDue({ twap, conditional, createdSequence }: Decoded, due: ReadonlySet<string>): void {
+    const named = `${twap === undefined ? `conditional ${String(conditional)}` : `twap ${String(twap)}`} of ${String(createdSequence)}`
+    if (!due.has(named)) throw new Violation(`${named} is not due`)
+  }
+
   /**
-   * What the timers of margin trading must do something about at `now`: buckets with less equity than they must have, where prices are good
-   * enough to say so, and funding that is due.
+   * What the timers must do something about at `now`: buckets with less equity than they must have, where prices are good
+   * enough to say so; funding that is due; orders that wait, whose price or time has come.
    */
   undone(now: number): number {
     this.#naive.now = Math.max(this.#naive.now, now)
-    return unhealthyOf(this.#naive).length + fundingDue(this.#naive, now).length
+    const triggered = this.#naive.genesis.pairs.filter(({ index }) => isTriggered(this.#naive, index))
+    const waiting = triggered.length + dueTwaps(this.#naive, now).length + dueConditionals(this.#naive, now).length
+    return unhealthyOf(this.#naive).length + fundingDue(this.#naive, now).length + waiting
   }
 
   /** Who posted the record; each posted record may be in the journal once. */
@@ -273,17 +293,18 @@ export class Auditor {
     return request
   }
 
-  #expect(commandKind: number, events: Views, request: Request | null): void {
-    const type = typeOfKind(commandKind)
+  #expect(command: Decoded, events: Views, request: Request | null): void {
+    const [kind, correlation] = [Number(command['kind']), Number(command['correlation'])]
+    const type = typeOfKind(kind)
     for (let record = 0; record * RECORD_BYTES < events.bytes.length; record++) {
       const base = record * RECORD_WORDS
       const bytes = Buffer.from(events.bytes.subarray(base * 4, base * 4 + RECORD_BYTES))
       const event = eventTypeOf(events.u32[base]!)
       this.#let.expect(bytes)
-      const kind = marginKind(events, base)
-      if (kind !== null) this.seen.set(kind, (this.seen.get(kind) ?? 0) + 1)
-      const isAnswer = event === EventType.RESULT || (event === EventType.ORDER_ENDED && type === CommandType.CANCEL_ALL)
-      if (isAnswer && !OWN.includes(type)) this.#answers[gatewayOfKind(commandKind)]!.expect(bytes)
+      const met = marginKind(events, base) ?? waitingKind(events, base)
+      if (met !== null) this.seen.set(met, (this.seen.get(met) ?? 0) + 1)
+      const answered = OWN.includes(type) ? null : answerOf(type, correlation, events, base, bytes)
+      if (answered !== null) this.#answers[gatewayOfKind(kind)]!.expect(answered)
       if (event === EventType.RESULT) this.#result(type, events, base, request)
     }
   }

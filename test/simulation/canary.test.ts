@@ -79,6 +79,40 @@ const MARGIN_FAULTS: readonly Fault[] = [
   },
 ]
 
+/** Of orders that wait: in the engine and in its timers. */
+const WAITING_FAULTS: readonly Fault[] = [
+  {
+    name: 'what prices fire is not journaled', file: 'core/sequencer/loop.ts', from: '  const timers = slots\n',
+    to: `  if (slots === 1 && typeOfKind(batch.u32[0]!) === CommandType.TRIGGER_STEP) {
+    setTime(state, time)
+    apply(state, batch, slots = 0)
+    state.outbox.count = 0
+  }
+  const timers = slots\n`,
+  },
+  {
+    name: 'conditional orders that fired in an outage fire again', file: 'core/recovery/replayer.ts', from: '      apply(state, views, at)\n',
+    to: `      if ((views.u32[at]! & 0xff) !== ${CommandType.TRIGGER_STEP}) apply(state, views, at)
+      else state.clock[CLOCK.SEQUENCE]!++\n`,
+  },
+  {
+    name: 'a TWAP order trades behind its end', file: 'core/orders/twap_slice.ts',
+    from: 'if (now(state) >= getF64(state, row, TWAP.END_AT)) {', to: 'if (now(state) >= getF64(state, row, TWAP.END_AT) + 500) {',
+  },
+  {
+    name: 'a slice is placed twice', file: 'core/orders/twap_slice.ts', from: '  if (isNew) placeSlice(',
+    to: '  if (isNew || now(state) % 7 === 0) placeSlice(',
+  },
+  {
+    name: 'slices that were due in an outage never come', file: 'core/sequencer/timers.ts', from: 'else if (kind === DueKind.TWAP) slices++',
+    to: 'else if (kind === DueKind.TWAP && (slices++ > 0 || getF64(state, twapRow(state, row), TWAP.NEXT_AT) < now - 1500)) continue',
+  },
+  {
+    name: 'the other one of a pair stays', file: 'core/orders/trigger_step.ts', from: 'if (sibling !== 0) endConditional',
+    to: 'if (sibling < 0) endConditional',
+  },
+]
+
 const FAULTS: readonly Fault[] = [
   {
     name: 'the journal is never synced', file: 'test/simulation/disk.ts', from: SYNC,
@@ -168,7 +202,7 @@ const FAULTS: readonly Fault[] = [
     to: '  if (engine.gateway === 1) records.f64[(base + RESULT.at.orderSequence) >>> 1]! += base & 32 ? 1 : 0\n'
       + '  pending?.onResult(records, base,',
   },
-  ...MARGIN_FAULTS,
+  ...MARGIN_FAULTS, ...WAITING_FAULTS,
 ]
 
 const RUNNER = `

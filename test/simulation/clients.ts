@@ -20,6 +20,7 @@ import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineCli
 import type { State } from '../../core/state/state.ts'
 import type { Caller } from '../../gateway/auth/signed_request.ts'
 import { marginRequest, type Asker, type Draft } from './margin_requests.ts'
+import { waitingRequest } from './waiting_requests.ts'
 import type { Swarm } from './swarm.ts'
 import { Violation } from './violation.ts'
 
@@ -230,6 +231,9 @@ export class Client {
       return draft === null ? null : { ...draft, sentAt: -Infinity }
     }
     const { swarm } = this.#around
+    if (swarm.waiting > 0 && state !== null && random.below(100) < swarm.waiting) {
+      return { ...waitingRequest(this.#asker(state), this.#around.wallMs()), sentAt: -Infinity }
+    }
     if (swarm.perps && state !== null && random.below(100) < swarm.margin) {
       return { ...marginRequest(this.#asker(state)), sentAt: -Infinity }
     }

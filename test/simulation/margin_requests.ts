@@ -15,7 +15,7 @@ import {
 } from '../../gateway/bridge/encode.ts'
 import { questionOf } from '../../gateway/bridge/previews.ts'
 import { strategyKeyWords } from '../../gateway/bridge/strategy_key.ts'
-import { noMarginTerms, type CollateralTerms, type MarginTerms, type OrderTerms } from '../../gateway/bridge/terms.ts'
+import { noMarginTerms, type CollateralTerms, type LegsTerms, type MarginTerms, type OrderTerms } from '../../gateway/bridge/terms.ts'
 import type { Request } from './clients.ts'
 import { PERPS, REFERENCE } from './genesis.ts'
 import type { Swarm } from './swarm.ts'
@@ -133,8 +133,10 @@ function place(asker: Asker, pair: number, flags: number, lots: number, margin: 
 }
 
 /** A limit order that rests until it is cancelled. */
-export function order(asker: Asker, pair: number, flags: number, price: number, lots: number, margin: Partial<MarginTerms>): Draft {
-  return orderOf(asker, { ...asker.terms(), pair, flags: (flags | Flag.MARGIN) >>> 0, price, lots, expiresAt: 0 }, margin)
+export function order(
+  asker: Asker, pair: number, flags: number, price: number, lots: number, margin: Partial<MarginTerms>, legs: LegsTerms | null = null,
+): Draft {
+  return orderOf(asker, { ...asker.terms(), pair, flags: (flags | Flag.MARGIN) >>> 0, price, lots, legs, expiresAt: 0 }, margin)
 }
 
 function orderOf(asker: Asker, drawn: OrderTerms, margin: Partial<MarginTerms>): Draft {
@@ -149,8 +151,8 @@ function orderOf(asker: Asker, drawn: OrderTerms, margin: Partial<MarginTerms>):
 
 const NOT_PREVIEWED = Flag.POST_ONLY | Flag.EXPIRES | Flag.CLOSE
 /** Whether a preview says all that matters to it. */
-const isPreviewed = ({ flags, margin }: OrderTerms): boolean =>
-  (flags & NOT_PREVIEWED) === 0 && margin!.collateral === 0n && margin!.strategyKey === ''
+const isPreviewed = ({ flags, margin, legs }: OrderTerms): boolean =>
+  (flags & NOT_PREVIEWED) === 0 && legs === null && margin!.collateral === 0n && margin!.strategyKey === ''
 
 const sideOf = (random: Prng): number => (random.below(2) === 0 ? Flag.SELL : 0)
 

@@ -63,6 +63,15 @@ t.test('and what perpetuals are there for', async (t) => {
   ], ({ drill }) => drill)
 })
 
+t.test('and what orders that wait are there for', async (t) => {
+  meets(t, [
+    'TAKE_PROFIT ARMED', 'TAKE_PROFIT TRIGGERED', 'TAKE_PROFIT OCO', 'STOP_LOSS TRIGGERED', 'STOP_LOSS OCO', 'STOP_LOSS EXPIRED',
+    'STOP_LOSS POSITION_CLOSED', 'STOP_LOSS FAILED', 'TRAILING_STOP ARMED', 'TRAILING_STOP TRIGGERED', 'TRAILING_STOP ENTRY_ENDED',
+    'TRAILING_STOP USER_CANCELLED', 'TWAP STARTED', 'TWAP SLICE', 'TWAP SKIPPED', 'TWAP COMPLETED', 'TWAP WINDOW_OVER',
+    'TWAP CONDITION_EXPIRED', 'TWAP SESSION_REVOKED', 'power failures', 'losses accepted', 'history compared',
+  ], ({ waiting }) => waiting > 10)
+})
+
 t.test('one run alone meets every kind of liquidation', async (t) => {
   const kinds = ['STARTED', 'ORDERS_CANCELLED', 'REDUCED', 'DELEVERAGED', 'TAKEN_OVER', 'BAD_DEBT', 'COMPLETED']
   const seeds = Array.from({ length: 100 }, (_, at) => SEED + at).filter((seed) => swarmOf(seed).drill)

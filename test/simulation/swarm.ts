@@ -33,22 +33,25 @@ export interface Swarm {
   readonly leverage: number
   /** Every kind of liquidation is gone through, one after the other (drill.ts). */
   readonly drill: boolean
+  /** Requests of 100 that are of orders that wait. */
+  readonly waiting: number
 }
 
 const NONE: Swarm = {
   perps: false, margin: 0, prices: 0, funds: 0, settings: 0, gaps: 0, gapMs: 0, jumps: 0, jumpParts: 0, freezes: 0, opens: 0, closes: 0,
   moves: 0, accounts: 0, cross: 0, leverage: 0, drill: false,
+  waiting: 0,
 }
 
 /** The mixture of this seed: one run of two has perpetuals. */
 export function swarmOf(seed: number): Swarm {
   const random = createPrng(seed ^ 0x7e4f)
-  if (random.below(2) === 0) return NONE
   const one = (...of: number[]): number => of[random.below(of.length)]!
+  if (random.below(2) === 0) return { ...NONE, waiting: one(0, 10) }
   return {
     perps: true, margin: one(40, 80, 95), prices: one(150, 300, 600), funds: one(0, 10, 20), settings: one(0, 3, 15), gaps: one(5, 15, 40),
     gapMs: one(5000, 25_000, 70_000), jumps: one(5, 20, 50), jumpParts: one(6, 12, 30), freezes: one(0, 2, 6), opens: one(50, 80),
     closes: one(0, 10, 25), moves: one(2, 10, 30), accounts: one(0, 3, 10), cross: one(0, 40, 100), leverage: one(500, 2000, 2000),
-    drill: random.below(2) === 0,
+    drill: random.below(2) === 0, waiting: one(0, 15, 40),
   }
 }

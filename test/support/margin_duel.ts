@@ -158,10 +158,11 @@ export class MarginDuel {
     try {
       work()
     } catch (error) {
-      const { seed } = this.options
+      const { seed, variant } = this.options
+      const of = variant === undefined ? '' : ` VARIANT=${variant}`
       const what = command === null ? '' : `\n${commandName(typeOfKind(Number(command['kind'])))} ${printRecord(command)}`
       throw new Error(`seed ${seed}, command ${index} at ${this.workload.time}: ${(error as Error).message}${what}\nagain: SEED=${seed} ` +
-        `COMMANDS=${index + 1}${this.options.variant === undefined ? '' : ` VARIANT=${this.options.variant}`} node_modules/.bin/node --disable-warning=ExperimentalWarning test/property/margin_equals_naive.test.ts`,
+        `COMMANDS=${index + 1}${of} node_modules/.bin/node --disable-warning=ExperimentalWarning test/property/margin_equals_naive.test.ts`,
       { cause: error })
     }
   }
@@ -258,7 +259,8 @@ export class MarginDuel {
   /** Each pair on which something is to be done gets a step at least; whatever time is over is named, but for slices beyond a turn's. */
   private compareWaitingDue(due: ReturnType<MarginDuel['dueNow']>, of: (type: number) => Decoded[]): void {
     const stepped = [...new Set(of(CommandType.TRIGGER_STEP).map(({ pair }) => Number(pair)))].sort((a, b) => a - b)
-    if (String(stepped) !== String(due.triggered)) throw new Differs(`something is to be done on ${String(due.triggered)}, not on ${String(stepped)}`)
+    const fits = String(stepped) === String(due.triggered)
+    if (!fits) throw new Differs(`prices lead to something on ${String(due.triggered)}, not on ${String(stepped)}`)
     if (due.twaps >= SLICES_MAX) return
     const [expiring, twaps] = [of(CommandType.EXPIRE_CONDITIONAL).length, of(CommandType.TWAP_STEP).length]
     if (expiring !== due.expiring) throw new Differs(`${due.expiring} conditional orders are due, not ${expiring}`)

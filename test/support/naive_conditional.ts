@@ -145,8 +145,9 @@ export function tellConditional(ex: Ex, conditional: Conditional, reason: number
   ex.events.push({
     layout: CONDITIONAL_ORDER,
     values: {
-      kind: EventType.CONDITIONAL, account, sequence: ex.sequence, time: ex.now, createdSequence, what: kind | (state << 8) | (reason << 16),
-      pair, flags, trigger: trails(conditional) ? triggerOf(conditional) : conditional.trigger, limit, lots, slippageBps, trailBps,
+      kind: EventType.CONDITIONAL, account, sequence: ex.sequence, time: ex.now, createdSequence,
+      what: kind | (state << 8) | (reason << 16), pair, flags, limit, lots, slippageBps, trailBps,
+      trigger: trails(conditional) ? triggerOf(conditional) : conditional.trigger,
       activation: trails(conditional) ? conditional.trigger : 0, watermark, expiresAt, armedAt, createdAt, orderSequence, openedSequence,
       orderSlot, position, code, ordered,
     },

@@ -109,8 +109,8 @@ function resize(ex: Ex, order: Order, less: number): void {
   ex.events.push({
     layout: ORDER_RESIZED,
     values: {
-      kind: EventType.ORDER_RESIZED, pair, sequence: ex.sequence, time: ex.now, account, slot, orderSequence, flags: wordOf(ex, order), price,
-      lots, remaining, less, filledQuote, fee, createdAt,
+      kind: EventType.ORDER_RESIZED, pair, sequence: ex.sequence, time: ex.now, account, slot, orderSequence, flags: wordOf(ex, order),
+      price, lots, remaining, less, filledQuote, fee, createdAt,
     },
   })
 }

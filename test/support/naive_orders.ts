@@ -20,8 +20,8 @@ import {
   admitMargin, admitSuccessor, beginMargin, endAdmission, isRefused, PERP_PATH_MOST, readmit, walkWhole, type Refused,
 } from './naive_margin_orders.ts'
 import {
-  bandOf, claimRefusal, has, holdOf, isOver, MARGIN_FLAGS, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, tellPair,
-  tellShort, termsRefusal, valueOf, wordOf, type Ex, type Order, type Terms,
+  bandOf, claimRefusal, has, holdOf, isOver, MARGIN_FLAGS, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate,
+  tellPair, tellShort, termsRefusal, valueOf, wordOf, type Ex, type Order, type Terms,
 } from './naive_terms.ts'
 import { countSlice, type Twap } from './naive_twap.ts'
 import { tellChild } from './naive_twap_slice.ts'

@@ -1,6 +1,6 @@
 /**
- * What prices lead to in the naive exchange: a list of marks of each pair that were not looked at yet, and TRIGGER_STEP, which does the next
- * thing. Everything that watches a pair is gone through and sorted, each time anew. See naive_conditional.ts.
+ * What prices lead to in the naive exchange: a list of marks of each pair that were not looked at yet, and TRIGGER_STEP, which does the
+ * next thing. Everything that watches a pair is gone through and sorted, each time anew. See naive_conditional.ts.
  */
 import { CommandType, Flag, kindOf, Origin, originFlags } from '../../core/layout/command.ts'
 import { ConditionalReason, ConditionalState, ConditionType, LegFlag } from '../../core/layout/conditional.ts'
@@ -45,7 +45,8 @@ function finishMark(ex: Ex, pair: number, most: number): void {
 
 /** The mark may fire something: of trailing stops that is not looked at closely. */
 function mayReach(ex: Ex, pair: number, mark: number): boolean {
-  const others = ex.waiting.conditionals.filter((each) => each.pair === pair && each.stands === 'WATCHES' && !(trails(each) && isArmed(each)))
+  const watching = ex.waiting.conditionals.filter((each) => each.pair === pair && each.stands === 'WATCHES')
+  const others = watching.filter((each) => !(trails(each) && isArmed(each)))
   const met = others.some((each) => (isMetAbove(each) ? mark >= metAt(each) : mark <= metAt(each)))
   return met || mayMeet(ex, pair, true, mark) || mayMeet(ex, pair, false, mark)
 }

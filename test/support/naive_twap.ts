@@ -133,7 +133,8 @@ export function tellTwap(ex: Ex, twap: Twap, reason: number, childSlot = -1, cod
     values: {
       kind: EventType.TWAP, account, sequence: ex.sequence, time: ex.now, createdSequence, twap: row, what: state | (reason << 8), pair,
       flags: flags >>> 0, lots, filled: twap.filled + (child === null ? 0 : child.lots - child.remaining), slices, reached, placed,
-      childSlot, code, startAt, endAt, nextAt, filledQuote: twap.filledQuote + (child?.filledQuote ?? 0n), fee: twap.fee + (child?.fee ?? 0n),
+      childSlot, code, startAt, endAt, nextAt, filledQuote: twap.filledQuote + (child?.filledQuote ?? 0n),
+      fee: twap.fee + (child?.fee ?? 0n),
     },
   })
 }
@@ -213,7 +214,8 @@ export function createTwap(ex: Ex, command: Decoded): void {
     row: ex.waiting.rows.twaps.take(), account, state: TwapState.PENDING, pair: number('pair'), flags: number('flags'),
     options: number('options'), lots: number('lots'), filled: 0, filledQuote: 0n, fee: 0n, price: number('price'),
     slippageBps: number('slippageBps'), slices: 0, reached: 0, placed: 0, child: null, session: number('session'),
-    generation: number('sessionGeneration'), start: null, trigger, carried: Object.fromEntries(CARRIED.map((name) => [name, command[name]!])),
+    generation: number('sessionGeneration'), start: null, trigger,
+    carried: Object.fromEntries(CARRIED.map((name) => [name, command[name]!])),
     createdSequence: ex.sequence, startAt: number('startAt'), endAt, nextAt: 0, duration,
     conditionalExpiry: trigger === 0 ? 0 : Math.min(number('conditionalExpiry') || last, last), seed: BigInt(command['seed']!),
     label: labelLength === 0 ? '' : String(command['label']), labelLength, counted: margin === null || margin.parent ? null : margin,

@@ -16,7 +16,8 @@ const isForEver = (code: number): boolean => [
 
 /** TWAP_STEP. */
 export function twapStep(ex: Ex, command: Decoded): void {
-  const twap = ex.waiting.twaps.find(({ row, createdSequence }) => row === command['twap'] && createdSequence === command['createdSequence'])
+  const twap = ex.waiting.twaps.find(({ row, createdSequence }) =>
+    row === command['twap'] && createdSequence === command['createdSequence'])
   if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
   if (twap === undefined || twap.nextAt === 0 || twap.nextAt > ex.now) return ex.refuse(command, CODE.NOT_FOUND, -1)
   step(ex, twap)

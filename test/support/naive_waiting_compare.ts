@@ -1,4 +1,4 @@
-/** Rows of orders that wait, of the engine and of the naive exchange: every one as a reader sees it. See margin_duel.ts, naive_compare.ts. */
+/** Rows of orders that wait, of the engine and of the naive exchange: each as a reader sees it. See margin_duel.ts, naive_compare.ts. */
 import { ConditionType } from '../../core/layout/conditional.ts'
 import { trailTrigger, watermarkOf } from '../../core/margin/trails.ts'
 import { SCALAR } from '../../core/state/columns.ts'
@@ -26,8 +26,9 @@ export function compareWaiting(state: State, naive: NaiveExchange): void {
   for (const conditional of waiting.conditionals) compareConditional(state, conditional)
   compareTwaps(state, naive)
   naive.accounts.forEach((_, account) => {
-    same(`conditional orders of ${account}`, get(state, waitingRow(state, account), WAITING.CONDITIONALS), conditionalsOf(naive, account).length)
-    same(`TWAP orders of ${account}`, get(state, waitingRow(state, account), WAITING.TWAPS), twapsOf(naive, account).length)
+    const row = waitingRow(state, account)
+    same(`conditional orders of ${account}`, get(state, row, WAITING.CONDITIONALS), conditionalsOf(naive, account).length)
+    same(`TWAP orders of ${account}`, get(state, row, WAITING.TWAPS), twapsOf(naive, account).length)
   })
   for (const position of naive.margins.positions) {
     const hanging = hangingOn(naive, position)

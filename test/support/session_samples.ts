@@ -4,7 +4,8 @@
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import {
-  agentId, marginAccountId as marginId, positionId as idOfPosition, riskBucketId as bucketId, userId,
+  agentId, conditionalOrderId as conditionalId, marginAccountId as marginId, positionId as idOfPosition, riskBucketId as bucketId,
+  twapOrderId as twapId, userId,
 } from '../../core/layout/ids.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import type { Row } from '../../gateway/operations/row.ts'
@@ -32,6 +33,8 @@ export const NO_AGENT = agentId(5, 1000)
 export const NO_MARGIN = marginId(5, 1000)
 export const NO_BUCKET = bucketId(5, 1000)
 export const NO_POSITION = idOfPosition(5, 1000)
+export const NO_CONDITIONAL = conditionalId(5, 1)
+export const NO_TWAP = twapId(5, 1000)
 
 /** An order that rests. */
 export const sampleOrder = (genesis: Genesis): Record<string, string> =>
@@ -54,6 +57,19 @@ function marginInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
     SimulateRiskBucketOrderRisk: { riskBucketId, ...preview },
     ListPositions: { pageSize: 5 }, GetPosition: { positionId }, GetPositionRisk: { positionId }, ClosePosition: { positionId },
     AddPositionMargin: ofPosition, ReducePositionMargin: ofPosition, ListFundingPayments: { positionId },
+  }
+}
+
+/** Inputs of orders that wait. */
+function waitingInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
+  const [conditionalOrderId, twapOrderId] = [NO_CONDITIONAL, NO_TWAP]
+  return {
+    AttachTpSl: { positionId: NO_POSITION, takeProfit: { triggerPrice: '100', orderType: 'MARKET' }, trailingStop: { trailBps: 100 } },
+    ListConditionalOrders: { state: ['ARMED'], pageSize: 5 }, GetConditionalOrder: { conditionalOrderId },
+    CancelConditionalOrder: { conditionalOrderId },
+    CreateTwapOrder: { tradingPairId: genesis.pairs[0]!.id, side: 'BUY', quantity: '0.1', durationSeconds: 600 },
+    ListTwapOrders: { state: ['ACTIVE'], pageSize: 5 }, GetTwapOrder: { twapOrderId }, CancelTwapOrder: { twapOrderId },
+    ListTwapSlices: { twapOrderId, orderBy: 'DESC', pageSize: 5 },
   }
 }
 
@@ -80,7 +96,7 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     UpdateSubAccountLimit: { subAccountId, assetId, maxAmount: '11' }, DeleteSubAccountLimit: { subAccountId, assetId },
     UpsertDelegatedAgent: { agentAddress, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [tradingPairId] },
     ListDelegatedAgents: {}, GetDelegatedAgent: { agentId: NO_AGENT }, RevokeDelegatedAgent: { agentId: NO_AGENT },
-    ...marginInputs(genesis),
+    ...marginInputs(genesis), ...waitingInputs(genesis),
   }
 }
 

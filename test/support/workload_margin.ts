@@ -12,7 +12,9 @@ import { CollateralMove } from '../../core/layout/margin.ts'
 import { decode, encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { drawLeverage, drawLots, drawPause } from './workload_margin_drawn.ts'
-import type { Command, KnownAccount, KnownBucket, KnownOrder, KnownPosition } from './workload_margin_known.ts'
+import {
+  carriedWithin, farOrder, keep, KNOWN_MOST, type Command, type KnownAccount, type KnownBucket, type KnownOrder, type KnownPosition,
+} from './workload_margin_known.ts'
 import { MarginOperator, OPERATORS } from './workload_margin_operator.ts'
 import { MarginPeople } from './workload_margin_people.ts'
 import { LABELS, namedBy } from './workload_named.ts'
@@ -20,15 +22,10 @@ import { WaitingWorkload, type World } from './workload_waiting.ts'
 
 const START = 1_700_000_000_000
 const [MINUTE, HOUR] = [60_000, 3_600_000]
-const KNOWN_MOST = 120
 const [SESSION_INVALID, ORDER_NOT_FOUND] = [113, 502]
 /** Hashes of strategy keys, as whole words: no key, and three others. */
 const KEYS: readonly [low: number, high: number, text: string][] = [[0, 0, ''], [11, 1, 'alpha'], [12, 2, 'beta'], [13, 3, 'gamma']]
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
-const keep = <Thing>(list: Thing[], thing: Thing): void => {
-  list.push(thing)
-  if (list.length > KNOWN_MOST) list.shift()
-}
 
 export class MarginWorkload {
   readonly genesis: Genesis
@@ -51,7 +48,6 @@ export class MarginWorkload {
   private aimed: KnownOrder | null = null
   private failing: KnownBucket | null = null
   private flood: { position: KnownPosition; left: number } | null = null
-  /** Orders that wait; null: there are none. */
   readonly waiting: WaitingWorkload | null
   /** Sequence that made an account. */
   private readonly made = new Map<number, number>()
@@ -157,28 +153,26 @@ export class MarginWorkload {
 
   private deposit(client: number): Command {
     const amount = BigInt(this.pick([1, 1000, 20_000, 100_000])) * BigInt(1 + this.below(1_000_000))
-    const values = { move: CollateralMove.DEPOSIT, marginAccount: -1, bucket: -1, createdSequence: 0, options: 0, amount }
-    return { type: CommandType.MOVE_COLLATERAL, values: { ...this.signature(client), ...values } }
+    return this.moves(client, { move: CollateralMove.DEPOSIT, marginAccount: -1, bucket: -1, createdSequence: 0, amount })
+  }
+
+  private moves(client: number, values: Decoded): Command {
+    return { type: CommandType.MOVE_COLLATERAL, values: { ...this.signature(client), options: 0, ...values } }
   }
 
   /** Its owner would put collateral into a bucket that is being liquidated. */
   private intoFailing({ row, sequence, account }: KnownBucket): Command {
     this.failing = null
-    const values = { move: CollateralMove.TO_BUCKET, marginAccount: -1, bucket: row, createdSequence: sequence, options: 0, amount: 1000n }
-    return { type: CommandType.MOVE_COLLATERAL, values: { ...this.signature(this.people.signerOf(account)), ...values } }
+    const values = { move: CollateralMove.TO_BUCKET, marginAccount: -1, bucket: row, createdSequence: sequence, amount: 1000n }
+    return this.moves(this.people.signerOf(account), values)
   }
 
   /** Small reduce-only orders that rest far away, more than one position may have. */
   private floods(flood: { position: KnownPosition; left: number }): Command {
-    const { position: { account, pair, row, sequence, lots } } = flood
+    const { position } = flood
     if (--flood.left === 0) this.flood = null
-    const price = Math.max(1, Math.round(this.operator.index[pair]! * (lots > 0 ? 1.3 : 0.7)))
-    const flags = Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE | (lots > 0 ? Flag.SELL : 0)
-    const values: Decoded = {
-      pair, flags, price, lots: 1, position: row + 1, namedSequence: sequence, options: 0, slippageBps: 0, expiresAt: 0, collateral: 0n,
-      leverage: 0, keyLow: 0, keyHigh: 0, marginAccount: 0, bucket: 0,
-    }
-    return { type: CommandType.PLACE_ORDER, values: { ...this.signature(this.people.signerOf(account)), ...values } }
+    const values = farOrder(position, this.operator.index[position.pair]!)
+    return { type: CommandType.PLACE_ORDER, values: { ...this.signature(this.people.signerOf(position.account)), ...values } }
   }
 
   private liquidation(): Command {
@@ -187,13 +181,8 @@ export class MarginWorkload {
     return { type: CommandType.LIQUIDATION_STEP, values: { session: -1, bucket: bucket.row, createdSequence: bucket.sequence } }
   }
 
-  private leverage(): number {
-    return drawLeverage(this.random)
-  }
-
-  private lots(pair: number): number {
-    return drawLots(this.random, this.genesis.pairs[pair]!, this.operator.index[pair]!)
-  }
+  private readonly leverage = (): number => drawLeverage(this.random)
+  private readonly lots = (pair: number): number => drawLots(this.random, this.genesis.pairs[pair]!, this.operator.index[pair]!)
 
   private order(client: number): Command {
     const pair = this.chance(1, 200) ? this.below(this.genesis.pairs.length) : this.pick(this.perps)
@@ -222,7 +211,7 @@ export class MarginWorkload {
       expiresAt: expires ? this.time + this.pick([-1, 500, 20_000, MINUTE, HOUR]) : 0, options: Option.TELL_SELF_TRADE,
     }
     const { text, label } = this.label()
-    Object.assign(values, within === null ? this.carried(account, closes) : this.carriedWithin(within), { label })
+    Object.assign(values, within === null ? this.carried(account, closes) : carriedWithin(within, this.leverage()), { label })
     flags |= Number(values['flags']) | (text.length << 24)
     if (this.chance(1, 12)) Object.assign(values, this.keyed(), { options: Option.TELL_SELF_TRADE | Option.KEYED })
     return { type: CommandType.PLACE_ORDER, values: { ...this.signature(client), ...values, flags: flags >>> 0 } }
@@ -232,14 +221,6 @@ export class MarginWorkload {
   private ownBucket(account: number): KnownBucket | null {
     const own = [...this.buckets.values()].filter((each) => each.account === account && each.like !== null)
     return own.length === 0 ? null : this.pick(own)
-  }
-
-  /** What an order has that names a bucket and is like it. */
-  private carriedWithin({ row, sequence, like }: KnownBucket): Decoded {
-    return {
-      marginAccount: 0, bucket: row + 1, namedSequence: sequence, position: 0, keyLow: 0, keyHigh: 0, collateral: 0n,
-      leverage: this.leverage(), flags: like!.cross ? Flag.CROSS : 0,
-    }
   }
 
   /** A client order id, mostly none; another order of the account may have it. */

@@ -1,7 +1,7 @@
 /**
- * Orders that wait, in the streams of workload.ts and workload_margin.ts: legs of positions and of entry orders, good and bad, TWAP orders of
- * all kinds, their cancels, and steps of the sequencer when nothing is due; pairs that stop and go on, prices that jump over many triggers,
- * time that jumps over slices. It has a random stream of its own, so that what others draw is as it was without it; and it learns from
+ * Orders that wait, in the streams of workload.ts and workload_margin.ts: legs of positions and of entry orders, good and bad, TWAP orders
+ * of all kinds, their cancels, and steps of the sequencer when nothing is due; pairs that stop and go on, prices that jump over many
+ * triggers, time that jumps over slices. It has a random stream of its own, so that what others draw is as it was without it; and it learns from
  * events as a client would.
  */
 import { AFTER_MS_MAX, CommandType, Flag, Option, PairStatus } from '../../core/layout/command.ts'
@@ -98,7 +98,8 @@ export class WaitingWorkload {
 
   private attach(world: World, { row, sequence, account, pair, lots }: KnownPosition): Command {
     const named = { position: row, openedSequence: this.chance(1, 30) ? sequence + 1 : sequence }
-    return { type: CommandType.ATTACH_CONDITIONALS, values: { ...world.sign(account), ...named, ...this.legs(world, pair, lots > 0, lots) } }
+    const legs = this.legs(world, pair, lots > 0, lots)
+    return { type: CommandType.ATTACH_CONDITIONALS, values: { ...world.sign(account), ...named, ...legs } }
   }
 
   /** Legs of a position or an entry order of so many lots. */
@@ -161,7 +162,8 @@ export class WaitingWorkload {
     if (!this.chance(opens ? 1 : 0, 4) && !this.chance(1, 60)) return values
     const long = (Number(values['flags']) & Flag.SELL) === 0
     const price = Number(values['price']) || world.price(Number(values['pair']))
-    const legs = perp === null && this.chance(1, 2) ? { trailBps: 0 } : this.legs(world, Number(values['pair']), long, Number(values['lots']), price)
+    const none = perp === null && this.chance(1, 2)
+    const legs = none ? { trailBps: 0 } : this.legs(world, Number(values['pair']), long, Number(values['lots']), price)
     return { ...values, options: Number(values['options']) | Option.LEGS, ...legs }
   }
 
@@ -197,7 +199,8 @@ export class WaitingWorkload {
     const label = labelled ? this.pick(['a', 'a', 'twap', 'a twap id of exactly forty bytes, no less']) : ''
     const values: Decoded = {
       pair, price: this.chance(1, 60) ? -1 : limit, lots, slippageBps: this.below(1001), trigger, labelLength: label.length,
-      options: (this.chance(1, 2) ? TwapOption.RANDOMIZE : 0) | (this.chance(1, 3) ? TwapOption.PASSIVE : 0) | this.below(2) * TwapOption.ABOVE,
+      options: (this.chance(1, 2) ? TwapOption.RANDOMIZE : 0) | (this.chance(1, 3) ? TwapOption.PASSIVE : 0) |
+        this.below(2) * TwapOption.ABOVE,
       seed: (BigInt(this.random.u32()) << 31n) - BigInt(this.random.u32()), ...this.window(world), collateral: 0n, position: 0,
       ...carried, flags: (flags | (Number(carried['flags'] ?? 0) & Flag.CROSS)) >>> 0, ...(labelled ? { label: hex(label, 40) } : {}),
     }
@@ -208,7 +211,9 @@ export class WaitingWorkload {
     const startAt = this.chance(2, 3) ? 0 : time + this.pick([-5000, 1, 3 * SECOND, 40 * SECOND, 10 * MINUTE, 100 * 24 * HOUR])
     const conditionalExpiry = this.chance(1, 2) ? 0 : time + this.pick([-1, 1000, MINUTE, 10 * MINUTE, 30 * 24 * HOUR])
     const length = this.pick([500, 4 * SECOND, 15 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 5 * MINUTE])
-    if (this.chance(1, 30)) return { startAt, conditionalExpiry, endAt: this.pick([0, -1, time - 1]), durationMs: this.pick([0, -1, 700_000_000]) }
+    if (this.chance(1, 30)) {
+      return { startAt, conditionalExpiry, endAt: this.pick([0, -1, time - 1]), durationMs: this.pick([0, -1, 700_000_000]) }
+    }
     if (this.chance(1, 2)) return { startAt, conditionalExpiry, endAt: 0, durationMs: length }
     return { startAt, conditionalExpiry, endAt: Math.max(time, startAt) + length, durationMs: 0 }
   }

@@ -62,8 +62,8 @@ if (isMainThread) {
 
   t.test('every event says of which command it is in the same word', async (t) => {
     for (const { name, at } of Object.values(EVENT_LAYOUTS) as { name: string; at: Record<string, number> }[]) {
-      // The order that a LABEL names is made by its own command.
-      t.equal(at['sequence'] ?? at['orderSequence'], FILL.at.sequence, name)
+      // The order that a LABEL names is made by its own command, and so is the TWAP order of a TWAP_OPENED.
+      t.equal(at['sequence'] ?? at['orderSequence'] ?? at['createdSequence'], FILL.at.sequence, name)
     }
   })
 

@@ -87,7 +87,8 @@ t.test('what an order of a perpetual may not say', async (t) => {
     [{ riskBucketCollateral: 'x' }, 'riskBucketCollateral'], [{ riskBucketCollateral: '1', reduceOnly: true }, 'riskBucketCollateral'],
     [{ strategyKey: '' }, 'strategyKey'], [{ strategyKey: 'x'.repeat(49) }, 'strategyKey'], [{ strategyKey: 'é' }, 'strategyKey'],
     [{ strategyKey: 'a\n' }, 'strategyKey'],
-    [{ trailingStop: {} }, 'trailingStop'], [{ takeProfit: {} }, 'takeProfit'], [{ stopLoss: {} }, 'stopLoss'],
+    [{ trailingStop: {} }, 'trailingStop.trailBps'], [{ takeProfit: {} }, 'takeProfit.triggerPrice'],
+    [{ stopLoss: { triggerPrice: '1' } }, 'stopLoss.orderType'], [{ trailingStop: { trailBps: 50 }, reduceOnly: true }, 'trailingStop'],
     [{ slippageToleranceBps: 5 }, 'slippageToleranceBps'], [{ quantity: '0.0001' }, 'quantity', 'INVALID_LOT'],
   ]
   for (const [more, field, code = 'VALIDATION_ERROR'] of refused) {

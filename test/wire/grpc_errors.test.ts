@@ -49,10 +49,10 @@ t.test('a refusal of a field names it', async (t) => {
   t.equal(reply.retrySeconds, undefined)
 })
 
-t.test('legs of margin orders are refused by name, as over REST, and never dropped', async (t) => {
+t.test('legs of spot orders are refused by name, as over REST, and never dropped', async (t) => {
   const legs: [string, object][] = [
-    ['trailingStop', { trailBps: 50 }], ['trailingStop', {}], ['trailingStop', { expiresAt: { seconds: 2 ** 60 } }],
-    ['takeProfit', { triggerPrice: '120', orderType: 9 }], ['stopLoss', { triggerPrice: '90', quantity: '0.5' }],
+    ['trailingStop', { trailBps: 50 }], ['trailingStop', {}], ['takeProfit', { triggerPrice: '120', orderType: 'MARKET' }],
+    ['stopLoss', { triggerPrice: '90', quantity: '0.5' }],
   ]
   for (const [field, leg] of legs) {
     const session = await harness.openSession()

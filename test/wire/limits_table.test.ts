@@ -66,12 +66,15 @@ const listings = OPERATIONS.filter(({ operation }) => 'page' in (operation.query
 t.test('the listings were found', async (t) => {
   t.same(listings.map(({ name }) => name).sort(), [
     'GetScreener', 'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationMovements', 'ListApplicationOrders',
-    'ListApplicationUsers', 'ListBalances', 'ListFundingPayments', 'ListFundingRates', 'ListMarginAccounts', 'ListMovements', 'ListOrders',
-    'ListPositions', 'ListRiskBuckets', 'ListTrades', 'ListTradingPairs',
+    'ListApplicationUsers', 'ListBalances', 'ListConditionalOrders', 'ListFundingPayments', 'ListFundingRates', 'ListMarginAccounts',
+    'ListMovements', 'ListOrders', 'ListPositions', 'ListRiskBuckets', 'ListTrades', 'ListTradingPairs', 'ListTwapOrders',
   ])
 })
+/** Those that are walks unless a page is asked for. */
+const WALKS = ['ListConditionalOrders', 'ListTwapOrders']
 
 for (const { name, row, operation } of listings) {
+  const walks = WALKS.includes(name)
   const get = (query: string): Promise<Reply> => {
     const target = `${row.path.replace('{tradingPairId}', btc.id).replace('{positionId}', positionId)}?${query}`
     if (row.access === 'session') return call(harness, session, 'GET', target)
@@ -82,7 +85,7 @@ for (const { name, row, operation } of listings) {
   }
 
   t.test(`${name}: pages of 1 to 100, up to page 10,000`, async (t) => {
-    t.match((await get('')).json, { page: 1, pageSize: 20 }, 'defaults')
+    t.match((await get('')).json, { page: walks ? 0 : 1, pageSize: 20 }, 'defaults')
     for (const query of ['pageSize=1&page=1', 'pageSize=100&page=1', 'page=10000&pageSize=100']) {
       const { status, json } = await get(query)
       t.equal(status, 200, query)
@@ -90,7 +93,7 @@ for (const { name, row, operation } of listings) {
       t.equal(json.page, Number(/page=(\d+)/.exec(query)![1]))
       t.equal(json.totalPages, Math.ceil(json.total / json.pageSize))
     }
-    for (const query of ['pageSize=0', 'pageSize=101', 'pageSize=101&page=1']) await refuses(t, query, 'pageSize')
+    for (const query of ['pageSize=0', walks ? 'pageSize=1001' : 'pageSize=101', 'pageSize=101&page=1']) await refuses(t, query, 'pageSize')
     for (const query of ['page=0', 'page=10001', 'page=10001&pageSize=1']) await refuses(t, query, 'page')
   })
 
@@ -102,7 +105,9 @@ for (const { name, row, operation } of listings) {
       t.equal(status, 200)
       t.equal(json.pageSize, pageSize)
       t.type(json.nextPageToken, 'string')
-      t.notOk('total' in json || 'page' in json || 'totalPages' in json, 'no totals')
+      if (walks) t.match(json, { page: 0, total: 0 }, 'both are 0 in a walk')
+      else t.notOk('total' in json || 'page' in json, 'no totals')
+      t.notOk('totalPages' in json)
     }
     await refuses(t, 'pageToken=&pageSize=1001', 'pageSize')
     await refuses(t, 'pageToken=&pageSize=0', 'pageSize')

@@ -55,16 +55,15 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const isPerp = (pair: number): boolean => genesis.pairs[pair]!.perp !== null
   const margin = createMarginReader(store, isPerp)
   const waiting = createWaitingReader(store, orders, margin)
-  const { links } = waiting
   const readers = [
     orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades, marks, marginValues,
     ...margin.readers, ...waiting.readers,
   ]
   return {
     *order(ask) {
-      return findOrder(orders, links, ask.account, ask.sequence)
+      return findOrder(orders, waiting.links, ask.account, ask.sequence)
     },
-    orders: (ask) => walk(orderTrail(orders, links, isPerp, ask), ask),
+    orders: (ask) => walk(orderTrail(orders, waiting.links, isPerp, ask), ask),
     *trade(ask) {
       for (const [pair, reader] of trades.entries()) {
         const found = findTrade(reader, pair, ask.sequence, ask.index)
@@ -80,10 +79,8 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
       return walk(pairTradeTrail(trades[pair] ?? trades[0]!, pair, ask), ask)
     },
     movements: (ask) => walk(movementTrail(postings, genesis, ask), ask),
-    *portfolio(ask) {
-      return yield* portfolio(ask.account, ask.period, ask.now)
-    },
-    applicationOrders: (ask) => walk(applicationOrderTrail(orderReferences, orders, links, ask), ask),
+    portfolio: (ask) => portfolio(ask.account, ask.period, ask.now),
+    applicationOrders: (ask) => walk(applicationOrderTrail(orderReferences, orders, waiting.links, ask), ask),
     applicationMovements: (ask) => walk(applicationMovementTrail(postingReferences, postings, genesis, ask), ask),
     *applicationStats(ask) {
       return yield* stats(ask.application, ask.since)

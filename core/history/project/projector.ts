@@ -38,6 +38,8 @@ export interface Projector {
   readonly traded: Set<number>
 }
 
+const rests = (outcome: number): boolean => (outcome & 0xff) === Status.SUBMITTED || (outcome & 0xff) === Status.PARTIALLY_FILLED
+
 /** A projector that goes on where the tables stand. */
 export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
   const tables = openTables(database)
@@ -70,14 +72,12 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     if (i32[base + RES.code] !== 0 || (i32[base + RES.flags]! & Flag.REPEATED) !== 0) return
     if (type === PLACE_ORDER || type === REPLACE_ORDER || type === ENTER_ORDER) {
       waiting.placed(events, base, orders.placed(events, base))
-      const status = i32[base + RES.outcome]! & 0xff
-      if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) movements.locked(events, base)
+      if (rests(i32[base + RES.outcome]!)) movements.locked(events, base)
     } else if (type === CANCEL_ORDER) {
       orders.cancelled(events, base)
       movements.cancelled(events, base)
-    } else if (type === OPEN_SESSION) {
-      if (i32[base + SESSION_ANSWER.at.isNew] === 1) applications.joined(i32[base + RES.account]!)
-    } else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!)
+    } else if (type === OPEN_SESSION && i32[base + SESSION_ANSWER.at.isNew] === 1) applications.joined(i32[base + RES.account]!)
+    else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!)
   }
   const one = (events: Views, base: number): void => {
     switch (eventTypeOf(events.i32[base]!)) {
@@ -94,13 +94,9 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
         return orders.label(events, base)
       case EventType.CREDIT:
         return movements.credited(events, base)
-      case EventType.CONDITIONAL:
-      case EventType.TWAP_OPENED:
-      case EventType.TWAP:
-      case EventType.CHILD_ORDER:
-        return waiting.take(eventTypeOf(events.i32[base]!), events, base)
       default:
-        return margin.take(eventTypeOf(events.i32[base]!), events, base)
+        margin.take(eventTypeOf(events.i32[base]!), events, base)
+        return waiting.take(eventTypeOf(events.i32[base]!), events, base)
     }
   }
   return {

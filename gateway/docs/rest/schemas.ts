@@ -59,7 +59,7 @@ export function definitionOf(schema: TSchema | Source): JsonSchema {
   const properties = Object.fromEntries(
     Object.entries(source.properties).map(([field, property]) => [field, fieldSchema(property)]),
   )
-  const { required = [] } = source
+  const required = (more['required'] as readonly string[] | undefined) ?? source.required ?? []
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
 }
 

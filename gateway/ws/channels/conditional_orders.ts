@@ -7,8 +7,8 @@
  *   resized                                  the position is smaller or larger now, and so is what it closes
  *
  * The engine tells nothing of the last two, because prices and fills touch no conditional order. They are read from the shared columns:
- * what the account did at the end of the turn, what prices did at most once in {@link RATCHET_MS} for each trailing stop. The last watermark
- * is told all the same. Who waits costs nothing to others: events meet a map by account, and prices only accounts with armed trailing stops.
+ * what the account did at the end of the turn, what prices did at most once in {@link RATCHET_MS}. The last watermark is told all the same.
+ * Who listens costs nothing to others: events meet a map by account, and prices only accounts with armed trailing stops.
  */
 import Type from 'typebox'
 import { answeredTypeOf, CONDITIONAL_ORDER, EventType, eventTypeOf, MARK, POSITION_CHANGED } from '../../../core/layout/event.ts'
@@ -176,19 +176,19 @@ function mark(accounts: Map<number, Listened>, waiting: Set<Listened>, pair: num
 
 /** The event at word `base`. */
 function changeOf({ i32, f64 }: Views, base: number): Change {
-  const what = i32[base + C.what]!
-  const double = (word: number): number => f64[(base + word) >>> 1]!
+  const word = (at: number): number => i32[base + at]!
+  const double = (at: number): number => f64[(base + at) >>> 1]!
+  const what = word(C.what)
   return {
     sequence: double(C.sequence),
     reason: conditionalReasonOf(what),
     order: {
-      account: i32[base + C.account]!, createdSequence: double(C.createdSequence), kind: conditionOf(what), state: conditionalStateOf(what),
-      pair: i32[base + C.pair]!, flags: i32[base + C.flags]!, trigger: i32[base + C.trigger]!, limit: i32[base + C.limit]!,
-      lots: i32[base + C.lots]!, slippageBps: i32[base + C.slippageBps]!, trailBps: i32[base + C.trailBps]!,
-      activation: i32[base + C.activation]!, watermark: i32[base + C.watermark]!, expiresAt: double(C.expiresAt), armedAt: double(C.armedAt),
-      createdAt: double(C.createdAt), updatedAt: double(C.time), orderSequence: double(C.orderSequence), orderSlot: i32[base + C.orderSlot]!,
-      openedSequence: double(C.openedSequence), position: i32[base + C.position]!, code: i32[base + C.code]!, ordered: i32[base + C.ordered]!,
-      held: 0, reason: conditionalReasonOf(what),
+      account: word(C.account), createdSequence: double(C.createdSequence), kind: conditionOf(what), state: conditionalStateOf(what),
+      pair: word(C.pair), flags: word(C.flags), trigger: word(C.trigger), limit: word(C.limit), lots: word(C.lots),
+      slippageBps: word(C.slippageBps), trailBps: word(C.trailBps), activation: word(C.activation), watermark: word(C.watermark),
+      expiresAt: double(C.expiresAt), armedAt: double(C.armedAt), createdAt: double(C.createdAt), updatedAt: double(C.time),
+      orderSequence: double(C.orderSequence), orderSlot: word(C.orderSlot), openedSequence: double(C.openedSequence),
+      position: word(C.position), code: word(C.code), ordered: word(C.ordered), held: 0, reason: conditionalReasonOf(what),
     },
   }
 }
@@ -222,7 +222,8 @@ function tellChange(gateway: Gateway, listened: Listened, { sequence, order, rea
   const entry = waitsForEntry(order) ? [order.orderSequence, order.orderSlot] : [before?.entrySequence ?? 0, before?.entrySlot ?? 0]
   const place = row?.place ?? before?.place
   const told: ConditionalFacts = {
-    ...order, held: row?.held ?? before?.held ?? 0, entrySequence: entry[0]!, entrySlot: entry[1]!, ...(place === undefined ? {} : { place }),
+    ...order, held: row?.held ?? before?.held ?? 0, entrySequence: entry[0]!, entrySlot: entry[1]!,
+    ...(place === undefined ? {} : { place }),
   }
   tell(gateway, listened, told, REASONS[reason]!, sequence)
   // One that fired may go on with another order.

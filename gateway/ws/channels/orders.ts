@@ -23,8 +23,8 @@
 import Type, { type Static } from 'typebox'
 import { CommandType, Flag } from '../../../core/layout/command.ts'
 import {
-  answeredTypeOf, CHILD_ORDER, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, SELF_TRADE,
-  Status,
+  answeredTypeOf, CHILD_ORDER, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT,
+  SELF_TRADE, Status,
 } from '../../../core/layout/event.ts'
 import { orderId, tradeId } from '../../../core/layout/ids.ts'
 import type { Views } from '../../../core/layout/table.ts'

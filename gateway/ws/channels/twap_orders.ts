@@ -1,7 +1,7 @@
 /**
  * `twapOrders {tradingPairId?}`: TWAP orders of the account, of all pairs or of one (specification, Channels named). The snapshot has those
- * that are PENDING or ACTIVE, with `reason` snapshot; an update is one that changed, with its whole record, and `reason` says what happened:
- * what the engine tells of it, in order, and `filled` when a slice that rests was filled, in part or in full.
+ * that are PENDING or ACTIVE, with `reason` snapshot; an update is one that changed, with its whole record, and `reason` says what
+ * happened: what the engine tells of it, in order, and `filled` when a slice that rests was filled, in part or in full.
  *
  * What an order of the schedule is stands in its first event only, and is remembered for accounts that somebody listens to. Of fills of a
  * resting slice the engine tells nothing as of the TWAP order: they are read from the shared columns at the end of the turn.
@@ -181,16 +181,17 @@ function open({ opened }: Listened, { i32, f64, bytes }: Views, base: number): v
 
 /** The event at word `base`. */
 function changeOf({ i32, u32, f64, i64 }: Views, base: number): Change {
-  const double = (word: number): number => f64[(base + word) >>> 1]!
-  const what = i32[base + T.what]!
-  const [createdSequence, twap] = [double(T.createdSequence), i32[base + T.twap]!]
+  const word = (at: number): number => i32[base + at]!
+  const double = (at: number): number => f64[(base + at) >>> 1]!
+  const what = word(T.what)
+  const [createdSequence, twap] = [double(T.createdSequence), word(T.twap)]
   return {
-    key: nameOf(createdSequence, twap), sequence: double(T.sequence), reason: twapReasonOf(what), childSlot: i32[base + T.childSlot]!,
+    key: nameOf(createdSequence, twap), sequence: double(T.sequence), reason: twapReasonOf(what), childSlot: word(T.childSlot),
     said: {
-      account: i32[base + T.account]!, createdSequence, twap, state: twapStateOf(what), pair: i32[base + T.pair]!, flags: u32[base + T.flags]!,
-      lots: i32[base + T.lots]!, filled: i32[base + T.filled]!, slices: i32[base + T.slices]!, reached: i32[base + T.reached]!,
-      placed: i32[base + T.placed]!, code: i32[base + T.code]!, startAt: double(T.startAt), endAt: double(T.endAt), nextAt: double(T.nextAt),
-      filledQuote: i64[(base + T.filledQuote) >>> 1]!, fee: i64[(base + T.fee) >>> 1]!, updatedAt: double(T.time),
+      account: word(T.account), createdSequence, twap, state: twapStateOf(what), pair: word(T.pair), flags: u32[base + T.flags]!,
+      lots: word(T.lots), filled: word(T.filled), slices: word(T.slices), reached: word(T.reached), placed: word(T.placed),
+      code: word(T.code), startAt: double(T.startAt), endAt: double(T.endAt), nextAt: double(T.nextAt), updatedAt: double(T.time),
+      filledQuote: i64[(base + T.filledQuote) >>> 1]!, fee: i64[(base + T.fee) >>> 1]!,
     },
   }
 }

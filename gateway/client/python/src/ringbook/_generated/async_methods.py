@@ -2342,7 +2342,7 @@ class AsyncChannels:
         return cast("AsyncStream[BalancesFrame]", self._listen("balances", {}))
 
     def conditional_orders(self) -> AsyncStream[ConditionalOrdersFrame]:
-        """The conditional orders of the account. There are none in this version. Needs a session."""
+        """The conditional orders of the account: take-profit, stop-loss and trailing stop. Needs a session."""
         return cast("AsyncStream[ConditionalOrdersFrame]", self._listen("conditionalOrders", {}))
 
     def liquidations(self) -> AsyncStream[LiquidationsFrame]:
@@ -2360,7 +2360,7 @@ class AsyncChannels:
         return cast("AsyncStream[PositionsFrame]", self._listen("positions", {}))
 
     def twap_orders(self, *, tradingPairId: str | None = None) -> AsyncStream[TwapOrdersFrame]:
-        """The TWAP orders of the account, of all pairs or of one. There are none in this version. Needs a session."""
+        """The TWAP orders of the account, of all pairs or of one. Needs a session."""
         return cast("AsyncStream[TwapOrdersFrame]", self._listen("twapOrders", {
             "tradingPairId": tradingPairId,
         }))

@@ -2342,7 +2342,7 @@ class Channels:
         return cast("Stream[BalancesFrame]", self._listen("balances", {}))
 
     def conditional_orders(self) -> Stream[ConditionalOrdersFrame]:
-        """The conditional orders of the account. There are none in this version. Needs a session."""
+        """The conditional orders of the account: take-profit, stop-loss and trailing stop. Needs a session."""
         return cast("Stream[ConditionalOrdersFrame]", self._listen("conditionalOrders", {}))
 
     def liquidations(self) -> Stream[LiquidationsFrame]:
@@ -2360,7 +2360,7 @@ class Channels:
         return cast("Stream[PositionsFrame]", self._listen("positions", {}))
 
     def twap_orders(self, *, tradingPairId: str | None = None) -> Stream[TwapOrdersFrame]:
-        """The TWAP orders of the account, of all pairs or of one. There are none in this version. Needs a session."""
+        """The TWAP orders of the account, of all pairs or of one. Needs a session."""
         return cast("Stream[TwapOrdersFrame]", self._listen("twapOrders", {
             "tradingPairId": tradingPairId,
         }))

@@ -536,36 +536,20 @@ class ConditionalOrder(_ConditionalOrder, total=False):
 
 
 class ConditionalOrderUpdate(TypedDict):
-    """A conditional order that changed."""
+    """A conditional order that changed; of prices at most one frame a second for each trailing stop."""
     channel: Literal["conditionalOrders"]
     """Name of the channel."""
     type: Literal["conditional_order_update"]
     """What the frame is."""
-    reason: Literal["armed", "ratcheted"]
+    reason: Literal[
+        "created", "armed", "triggered", "continued", "failed", "expired", "user_cancelled", "oco", "position_closed",
+        "entry_ended", "delegation_revoked", "by_operator", "ratcheted", "resized",
+    ]
     """What caused it; the first of `reasons`."""
     timestamp: str
     """When the frame was made."""
-    data: ConditionalOrderUpdateData
+    data: ConditionalOrder
     """What the channel tells."""
-
-
-class _ConditionalOrderUpdateData(TypedDict):
-    createdAt: str
-    """When it was made."""
-    conditionType: Literal["TAKE_PROFIT", "STOP_LOSS", "TRAILING_STOP"]
-    """What it waits for."""
-
-
-class ConditionalOrderUpdateData(_ConditionalOrderUpdateData, total=False):
-    """What the channel tells."""
-    trailBps: int
-    """Distance of a trailing stop from its watermark, basis points."""
-    activationPrice: str
-    """Price from which on a trailing stop trails."""
-    watermarkPrice: str
-    """Best price since then."""
-    trailArmedAt: str
-    """When it began to trail."""
 
 
 class ConditionalOrdersSnapshot(TypedDict):
@@ -582,26 +566,8 @@ class ConditionalOrdersSnapshot(TypedDict):
 
 class ConditionalOrdersSnapshotData(TypedDict):
     """What the channel tells."""
-    conditionalOrders: list[ConditionalOrdersSnapshotDataConditionalOrdersItem]
-    """Conditional orders that wait."""
-
-
-class _ConditionalOrdersSnapshotDataConditionalOrdersItem(TypedDict):
-    createdAt: str
-    """When it was made."""
-    conditionType: Literal["TAKE_PROFIT", "STOP_LOSS", "TRAILING_STOP"]
-    """What it waits for."""
-
-
-class ConditionalOrdersSnapshotDataConditionalOrdersItem(_ConditionalOrdersSnapshotDataConditionalOrdersItem, total=False):
-    trailBps: int
-    """Distance of a trailing stop from its watermark, basis points."""
-    activationPrice: str
-    """Price from which on a trailing stop trails."""
-    watermarkPrice: str
-    """Best price since then."""
-    trailArmedAt: str
-    """When it began to trail."""
+    conditionalOrders: list[ConditionalOrder]
+    """Conditional orders that wait, newest first."""
 
 
 #: PENDING waits for its entry order to fill, or for its activation price; ARMED fires when the mark price reaches it.
@@ -3227,6 +3193,8 @@ class TwapOrder(_TwapOrder, total=False):
     """When the next slice is due; absent when none is."""
     lastSkipCode: str
     """Why the last slice was left out: code of a refusal; absent when it was placed."""
+    failureCode: str
+    """FAILED: code of the refusal."""
     triggerPrice: str
     """Price that it waits for, or waited."""
     triggerDirection: TriggerDirection
@@ -3255,18 +3223,102 @@ class TwapOrderUpdate(TypedDict):
     """Name of the channel."""
     type: Literal["twap_order_update"]
     """What the frame is."""
+    reason: Literal[
+        "created", "started", "slice", "skipped", "completed", "window_over", "condition_expired", "user_cancelled",
+        "by_operator", "session_revoked", "failed", "slice_ended", "filled",
+    ]
+    """What caused it; the first of `reasons`."""
     timestamp: str
     """When the frame was made."""
     data: TwapOrderUpdateData
     """What the channel tells."""
 
 
-class TwapOrderUpdateData(TypedDict):
-    """What the channel tells."""
+class _TwapOrderUpdateData(TypedDict):
     twapOrderId: str
     """TWAP order."""
-    state: str
-    """State of the TWAP order."""
+    id: str
+    """The same as twapOrderId."""
+    state: TwapState
+    """Where it stands."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    side: Side
+    """BUY or SELL."""
+    tradingMode: TradingMode
+    """MARGIN on a perpetual, otherwise SPOT."""
+    quantity: str
+    """Of all slices together, in units of the base token."""
+    filledQuantity: str
+    """Filled so far, in units of the base token."""
+    remainingQuantity: str
+    """Not filled, in units of the base token."""
+    slicesPlaced: int
+    """Orders that were placed."""
+    plannedSlices: int
+    """Slices that are planned."""
+    randomize: bool
+    """Sizes and times of slices vary by a fifth."""
+    reduceOnly: bool
+    """Slices only make the position smaller."""
+    executionStyle: ExecutionStyle
+    """MARKET or PASSIVE."""
+    fee: str
+    """Of all slices, in units of the quote token: positive paid, negative earned."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class TwapOrderUpdateData(_TwapOrderUpdateData, total=False):
+    """What the channel tells."""
+    shortfall: str
+    """What was not filled when it was over; it is traded no more. Absent until then."""
+    averageFillPrice: str
+    """Average price of the fills, rounded to 8 digits beyond the tick; absent without fills."""
+    limitPrice: str
+    """No slice trades beyond this price."""
+    slippageToleranceBps: int
+    """How far from the best price a slice may trade, in basis points."""
+    startTime: str
+    """When its window begins; absent while that is not known."""
+    endTime: str
+    """When its window ends; absent while that is not known."""
+    durationSeconds: int
+    """From its start to its end; absent while that is not known."""
+    firstSliceAt: str
+    """When the first slice is due; absent while it waits for its price."""
+    nextSliceAt: str
+    """When the next slice is due; absent when none is."""
+    lastSkipCode: str
+    """Why the last slice was left out: code of a refusal; absent when it was placed."""
+    failureCode: str
+    """FAILED: code of the refusal."""
+    triggerPrice: str
+    """Price that it waits for, or waited."""
+    triggerDirection: TriggerDirection
+    """From which side."""
+    conditionalExpiry: str
+    """Until when it waits for it."""
+    clientTwapId: str
+    """Name of your own."""
+    useMasterBalance: bool
+    """True when it spends and earns on the balance of the master; absent otherwise."""
+    marginAccountId: str
+    """Of margin orders: margin account it trades for."""
+    riskBucketId: str
+    """Of margin orders: risk bucket it trades in; absent while there is none."""
+    marginMode: MarginMode
+    """Of margin orders: ISOLATED or CROSS."""
+    leverage: str
+    """Of margin orders; absent of reduce-only ones, which need none."""
+    strategyKey: str
+    """Of margin orders: strategy key of the risk bucket; absent when it has none."""
+    sliceOrderId: str
+    """The order that was placed, where the reason is `slice`."""
 
 
 class TwapOrdersSnapshot(TypedDict):
@@ -3284,21 +3336,14 @@ class TwapOrdersSnapshot(TypedDict):
 
 
 class _TwapOrdersSnapshotData(TypedDict):
-    twapOrders: list[TwapOrdersSnapshotDataTwapOrdersItem]
-    """TWAP orders that are PENDING or ACTIVE."""
+    twapOrders: list[TwapOrder]
+    """TWAP orders that are PENDING or ACTIVE, newest first."""
 
 
 class TwapOrdersSnapshotData(_TwapOrdersSnapshotData, total=False):
     """What the channel tells."""
     tradingPairId: str
     """The pair that was asked for; absent: all."""
-
-
-class TwapOrdersSnapshotDataTwapOrdersItem(TypedDict):
-    twapOrderId: str
-    """TWAP order."""
-    state: str
-    """State of the TWAP order."""
 
 
 #: PENDING waits for its start time or its price; ACTIVE places slices. COMPLETED: all of it was filled. EXPIRED: its
@@ -3376,9 +3421,8 @@ __all__ = [
     "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelConditionalOrderResponse", "CancelOrderResponse",
     "CancelTwapOrderResponse", "Candle", "CandleInterval", "ChallengeResponse", "CheckResponse",
     "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType", "ConditionType", "ConditionalOrder",
-    "ConditionalOrderUpdate", "ConditionalOrderUpdateData", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot",
-    "ConditionalOrdersSnapshotData", "ConditionalOrdersSnapshotDataConditionalOrdersItem", "ConditionalState",
-    "ConditionalTerminalReason", "CreateDelegatedSessionResponse", "CreateOrderResponse",
+    "ConditionalOrderUpdate", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData",
+    "ConditionalState", "ConditionalTerminalReason", "CreateDelegatedSessionResponse", "CreateOrderResponse",
     "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "CreateTwapOrderResponse", "DelegatedAgent",
     "DeleteSubAccountLimitResponse", "DepositCollateralResponse", "EntryType", "ExecutionStyle", "FaucetMint", "Fill",
     "FundingPayment", "FundingRate", "GetApplicationConfigResponse", "GetApplicationStatsResponse",
@@ -3412,6 +3456,6 @@ __all__ = [
     "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
     "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
     "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData",
-    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
-    "TwapState", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
+    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse",
+    "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
 ]
