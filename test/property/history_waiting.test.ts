@@ -156,6 +156,9 @@ function checkListings(t: Test, answers: Answers): void {
   const orders = allOrders(answers)
   life.plain.fill(naive, orders)
   same(t, orders, naive.orders, 'orders say whose slices they are')
+  const wrong = Array.from({ length: QUESTIONS }, () => pick(naive.orders))
+    .filter((order) => !isDeepStrictEqual(ask(answers, 'order', { account: order.account, sequence: order.sequence }), order))
+  t.strictSame(wrong.slice(0, 1), [], 'each by itself, too')
   const { conditionals, twaps } = naive
   for (let account = 0; account <= ACCOUNTS; account++) {
     const sequences = (life.plain.orders.get(account) ?? []).toReversed()

@@ -66,7 +66,7 @@ t.test('and what perpetuals are there for', async (t) => {
 t.test('and what orders that wait are there for', async (t) => {
   meets(t, [
     'TAKE_PROFIT ARMED', 'TAKE_PROFIT TRIGGERED', 'TAKE_PROFIT OCO', 'STOP_LOSS TRIGGERED', 'STOP_LOSS OCO', 'STOP_LOSS EXPIRED',
-    'STOP_LOSS POSITION_CLOSED', 'STOP_LOSS FAILED', 'TRAILING_STOP ARMED', 'TRAILING_STOP TRIGGERED', 'TRAILING_STOP ENTRY_ENDED',
+    'STOP_LOSS POSITION_CLOSED', 'TRAILING_STOP ARMED', 'TRAILING_STOP TRIGGERED', 'TRAILING_STOP ENTRY_ENDED',
     'TRAILING_STOP USER_CANCELLED', 'TWAP STARTED', 'TWAP SLICE', 'TWAP SKIPPED', 'TWAP COMPLETED', 'TWAP WINDOW_OVER',
     'TWAP CONDITION_EXPIRED', 'TWAP SESSION_REVOKED', 'power failures', 'losses accepted', 'history compared',
   ], ({ waiting }) => waiting > 10)

@@ -32,12 +32,14 @@ export class CountedStage {
   readonly state: State
   private readonly quick: Bench
   private readonly counted: Bench
+  private readonly seen: (view: string, word: number) => void
   steps = 0
   time = 1_700_000_000_000
   readonly most = new Map<number, number>()
 
-  /** Of a genesis, or of an exchange that was built already. */
-  constructor(of: string | Bench) {
+  /** Of a genesis, or of an exchange that was built already. `seen`: called with each word that is read, by the name of its view. */
+  constructor(of: string | Bench, seen: (view: string, word: number) => void = () => undefined) {
+    this.seen = seen
     this.quick = typeof of === 'string' ? createBench(of) : of
     this.state = this.quick.state
     this.counted = benchOf(this.countedState())
@@ -45,11 +47,14 @@ export class CountedStage {
 
   /** The same state, with every read of its memory counted. */
   private countedState(): State {
-    const counting = (words: Words): object => new Proxy(words, {
+    const counting = (view: string, words: Words): object => new Proxy(words, {
       get: (target, name) => {
         const value = Reflect.get(target, name, target) as unknown
         if (typeof value !== 'function') {
-          if (typeof name === 'string' && name.charCodeAt(0) <= 57) this.steps++
+          if (typeof name === 'string' && name.charCodeAt(0) <= 57) {
+            this.steps++
+            this.seen(view, Number(name))
+          }
           return value
         }
         return (...values: unknown[]): unknown => {
@@ -64,7 +69,7 @@ export class CountedStage {
     const views: Record<string, unknown> = { ...this.state }
     for (const [name, value] of Object.entries(this.state)) {
       if (!isWords(value)) continue
-      const view = counting(value)
+      const view = counting(name, value)
       behind.set(view, value)
       views[name] = view
     }

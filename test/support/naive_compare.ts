@@ -19,6 +19,10 @@ import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
 import { dueOrders } from './naive_orders.ts'
 import { dueDeadlines, sweepsOfTime } from './naive_sweeps.ts'
+import { dueConditionals } from './naive_conditional.ts'
+import { isTriggered } from './naive_triggers.ts'
+import { dueTwaps } from './naive_twap.ts'
+import { compareWaiting } from './naive_waiting_compare.ts'
 import { decodeCommand, decodeEvent, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import { Workload } from './workload.ts'
 import type { WorkloadOptions } from './workload_options.ts'
@@ -88,8 +92,9 @@ export function duel(options: DuelOptions): DuelReport {
   const text = genesisText(VARIANTS[options.variant]!)
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
-  const { families = false, clients, visitors, listing } = VARIANTS[options.variant]!
-  const put = { families, clients, visitors, listing, losses: true, ownOrders: true }
+  const { families = false, clients, visitors, listing, waiting = false } = VARIANTS[options.variant]!
+  const put = { families, clients, visitors, listing, waiting, losses: true, ownOrders: true }
+  const turns = waiting ? WAITING_TURNS : TURNS
   const workload = new Workload(options.seed, state.genesis, { ...put, ...options.workload })
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const report: DuelReport = { events: 0, seen: new Map() }
@@ -107,6 +112,7 @@ export function duel(options: DuelOptions): DuelReport {
         checkInvariants(state)
         compareBalances(state, naive)
         compareFamilies(state, naive)
+        compareWaiting(state, naive)
       }
     } catch (error) {
       throw new Error(
@@ -119,19 +125,23 @@ export function duel(options: DuelOptions): DuelReport {
     }
     count(report, said, records)
     workload.learn(said, records)
-    if (index % EXPIRES_EVERY === 0) expireSome(state, naive, workload, report, run, said)
+    if (index % turns.every === 0) expireSome(turns.most, state, naive, workload, report, run, said)
   }
   return report
 }
 
-/** Commands between two turns of timers, and most orders that one ends. */
-const [EXPIRES_EVERY, EXPIRES_MOST] = [61, 3]
+/** Commands between two turns of timers, and most that one writes; the same where TWAP orders wait for their slices. */
+const [TURNS, WAITING_TURNS] = [{ every: 61, most: 3 }, { every: 11, most: 24 }]
+/** Parts of mass cancels of one turn. */
+const SWEEPS_MOST = 4
 
 /** Time acts as the sequencer lets it: what is due must be what the naive exchange would do first. */
-function expireSome(state: State, naive: NaiveExchange, workload: Workload, report: DuelReport, run: Bench['run'], said: Views): void {
-  const batch = viewsOf(new ArrayBuffer(EXPIRES_MOST * RECORD_BYTES))
-  const used = writeDue(createTimers(), state, workload.time, batch, 0, EXPIRES_MOST)
-  const expected = nextOfTime(naive, workload.time)
+function expireSome(
+  most: number, state: State, naive: NaiveExchange, workload: Workload, report: DuelReport, run: Bench['run'], said: Views,
+): void {
+  const batch = viewsOf(new ArrayBuffer(most * RECORD_BYTES))
+  const used = writeDue(createTimers(), state, workload.time, batch, 0, most)
+  const expected = nextOfTime(naive, workload.time, most)
   if (expected.length !== used) throw new Differs(`${used} commands are due, naive ${expected.length}`)
   for (let index = 0; index < used; index++) {
     const command = decodeCommand(batch, index * RECORD_WORDS)
@@ -144,14 +154,27 @@ function expireSome(state: State, naive: NaiveExchange, workload: Workload, repo
   }
 }
 
-/** The commands that time brings next: ends of orders and deadlines by their moments, deadlines first, then parts of mass cancels. */
-function nextOfTime(naive: NaiveExchange, time: number): Decoded[] {
+/**
+ * The commands that time brings next: first what prices lead to, then whatever its moment has come by those moments, of one moment
+ * deadlines, ends of conditional orders, TWAP orders and ends of orders; then parts of mass cancels.
+ */
+function nextOfTime(naive: NaiveExchange, time: number, most: number): Decoded[] {
+  naive.now = time
+  const prices = naive.genesis.pairs.map((_, pair) => ({ pair })).filter(({ pair }) => isTriggered(naive, pair)).slice(0, most)
+  const waiting = [
+    ...dueConditionals(naive, time).sort((a, b) => a.row - b.row)
+      .map(({ expiresAt, row: conditional, createdSequence }) => ({ at: expiresAt, fields: { conditional, createdSequence } })),
+    ...dueTwaps(naive, time).sort((a, b) => a.row - b.row)
+      .map(({ nextAt, row: twap, createdSequence }) => ({ at: nextAt, fields: { twap, createdSequence } })),
+  ]
   const orders = dueOrders(naive, time).map(({ expiresAt, slot, sequence }) =>
     ({ at: expiresAt, fields: { targetSlot: slot, targetSequence: sequence } }))
   const deadlines = dueDeadlines(naive, time).map(({ account, at }) => ({ at, fields: { account, fires: 1 } }))
-  const timed = [...deadlines, ...orders].sort((a, b) => a.at - b.at).slice(0, EXPIRES_MOST).map(({ fields }): Decoded => fields)
-  const parts = sweepsOfTime(naive, time, EXPIRES_MOST - timed.length).map(({ account, began }) => ({ account, began, fires: 0 }))
-  return [...timed, ...parts]
+  const timed = [...deadlines, ...waiting, ...orders].sort((a, b) => a.at - b.at).slice(0, most - prices.length)
+    .map(({ fields }): Decoded => fields)
+  const left = Math.min(SWEEPS_MOST, most - prices.length - timed.length)
+  const parts = sweepsOfTime(naive, time, left).map(({ account, began }) => ({ account, began, fires: 0 }))
+  return [...prices, ...timed, ...parts]
 }
 
 const rerun = ({ seed, variant }: DuelOptions, commands: number): string =>

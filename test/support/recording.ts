@@ -59,9 +59,9 @@ export function storedBytes(state: State, column: Column): Buffer {
 
 export const storedColumns = (state: State): Column[] => columnsOf(state.genesis).filter((column) => !column.derived)
 
-/** A second engine made of the stored columns alone, as a snapshot is loaded. */
-export function copyStored(text: string, source: State): Bench {
-  const genesis = parseGenesis(text)
+/** A second engine made of the stored columns alone, as a snapshot is loaded; of the genesis in a text, or that of the first one. */
+export function copyStored(text: string | null, source: State): Bench {
+  const genesis = text === null ? source.genesis : parseGenesis(text)
   const buffers: Buffers = allocateBuffers(genesis)
   for (const column of storedColumns(source)) columnOf(genesis, buffers, column.name).set(storedBytes(source, column))
   const state = attachState(genesis, buffers)

@@ -53,6 +53,8 @@ export interface VariantSpec {
   visitors?: number
   /** The operator of its workload lists assets and pairs and changes terms. */
   listing?: boolean
+  /** Its workload has TWAP orders. */
+  waiting?: boolean
 }
 
 const DAY = 86_400_000
@@ -296,6 +298,11 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     },
   },
   family: FAMILY,
+  /** The same with TWAP orders, a slice each second, of more than the least value. */
+  waiting: {
+    ...FAMILY, waiting: true, pairs: FAMILY.pairs.map((pair) => ({ ...pair, minNotional: '0.2' })),
+    limits: { ...FAMILY.limits, twapSliceMs: 1000, twapOrders: 40, twapOrdersPerAccount: 5, conditionalOrders: 24, conditionalOrdersPerAccount: 3 },
+  },
   /** The same, begun by a version that did not ask wallets for their consent. */
   olderFamily: { ...FAMILY, rules: 0 },
   /** One deep book over a wide range of prices, long queues, many pages of levels; sizes up to the largest order value. */

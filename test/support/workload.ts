@@ -16,11 +16,13 @@ import { LISTING_COMMANDS } from './naive_listing.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
 import { grantValues, type Client } from './workload_agents.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
+import { drawSpotLots } from './workload_drawn.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
 import { ListingWorkload } from './workload_listing.ts'
 import type { WorkloadOptions } from './workload_options.ts'
 import { isOwnOrder, ownOrder } from './workload_own.ts'
 import { cancelValues, deadlineCommand, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
+import { spotWorld, WAITING_STEPS, WaitingWorkload, type World } from './workload_waiting.ts'
 import { Visitors } from './workload_visitors.ts'
 
 interface Known {
@@ -50,6 +52,7 @@ export class Workload {
   private readonly families: FamilyWorkload | null
   private readonly listing: ListingWorkload | null
   private readonly visitors: Visitors
+  private readonly waiting: WaitingWorkload | null
   private readonly clientOf = new Map<number, number>()
   /** Sequence that made an account, by row. */
   private readonly madeBy = new Map<number, number>()
@@ -77,6 +80,7 @@ export class Workload {
     this.families = options.families === true ? new FamilyWorkload(genesis, this.random) : null
     this.listing = options.listing === true ? new ListingWorkload(genesis, this.random) : null
     this.visitors = new Visitors(this.random, options.clients ?? 8, options.visitors)
+    this.waiting = options.waiting === true ? new WaitingWorkload(seed, genesis) : null
     this.clients = clientsOf(options.clients ?? 8, this.visitors, this.families !== null)
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
@@ -94,12 +98,18 @@ export class Workload {
     return list[this.below(list.length)]!
   }
 
-  /** Writes the next command at word `base`, where there is room for two slots, and moves the time. */
+  /** Writes the next command at word `base`, where there is room for three slots, and moves the time. */
   next(views: Views, base: number): void {
-    const { type, values } = this.command()
+    if (this.families?.isMidnight !== true) this.time += this.waiting?.pause() ?? 0
+    const { type, values } = this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const lane = 1 + this.below(3)
-    const kind = kindOf(type, 1, (POLICY_COMMANDS.has(type) || LISTING_COMMANDS.has(type)) && !this.chance(1, 20) ? 0 : lane)
+    const first = POLICY_COMMANDS.has(type) || LISTING_COMMANDS.has(type) || WAITING_STEPS.has(type)
+    const kind = kindOf(type, 1, first && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...inWords(type, values), kind, correlation: ++this.correlation })
+  }
+
+  private get world(): World {
+    return spotWorld(this.time, this.clients, this.mids, this.madeBy, (client) => this.signature(client))
   }
 
   private command(): { type: CommandType; values: Decoded } {
@@ -265,17 +275,7 @@ export class Workload {
     return this.pick([0, -1, top + 1, 1 << 30, -2147483648])
   }
 
-  private lots(pair: number, market = false): number {
-    const { minLots, maxLots } = this.genesis.pairs[pair]!
-    const dice = this.below(100)
-    if (market && dice >= 40 && dice < 60) return minLots + this.below(1500)
-    if (dice < 60) return minLots + this.below(12)
-    if (dice < 75) return minLots + this.below(200)
-    if (dice < 85) return minLots
-    if (dice < 93) return 1 + this.below(maxLots)
-    if (dice < 97) return minLots + this.below(Math.max(1, Math.floor(maxLots / 50)))
-    return this.pick([0, -1, minLots - 1, maxLots, maxLots + 1, 2147483647])
-  }
+  private readonly lots = (pair: number, market = false): number => drawSpotLots(this.random, this.genesis.pairs[pair]!, market)
 
   private label(): { flags: number; label: string } {
     const drawn = this.chance(1, 5)
@@ -376,6 +376,7 @@ export class Workload {
 
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
+    this.waiting?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

@@ -33,6 +33,11 @@ export class FamilyWorkload {
     this.random = random
   }
 
+  /** Time stands still at it. */
+  get isMidnight(): boolean {
+    return this.midnightFor > 0
+  }
+
   private below(n: number): number {
     return this.random.below(n)
   }

@@ -73,8 +73,7 @@ export class MarginWorkload {
   next(views: Views, base: number): void {
     this.time += drawPause(this.random) + (this.waiting?.pause() ?? 0)
     this.aimed = null
-    const { type, values: drawn } = this.waiting?.command(this.world) ?? this.command()
-    const values = type === CommandType.PLACE_ORDER && this.waiting !== null ? this.waiting.shaped(this.world, drawn) : drawn
+    const { type, values } = this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const lane = OPERATORS.has(type) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }

@@ -15,6 +15,8 @@ export interface WorkloadOptions {
   ownOrders?: boolean | undefined
   /** Accounts set deadlines at which their orders are cancelled, and have connections that end. */
   deadlines?: boolean | undefined
+  /** TWAP orders that wait for prices and times. */
+  waiting?: boolean | undefined
   /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */
   listing?: boolean | undefined
 }

@@ -11,6 +11,7 @@ import { decode, RECORD_WORDS, type Decoded, type Views } from '../../core/layou
 import { TWAP_ORDER, TwapOption, TwapState, twapStateOf } from '../../core/layout/twap.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
+import type { Client } from './workload_agents.ts'
 import type { Command, KnownPosition } from './workload_margin_known.ts'
 
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000]
@@ -35,6 +36,23 @@ export interface World {
 
 interface KnownConditional { account: number; pair: number; created: number; leg: number }
 interface KnownTwap { account: number; pair: number; created: number; row: number }
+
+/** Commands of the first lane. */
+export const WAITING_STEPS: ReadonlySet<CommandType> =
+  new Set([CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP])
+
+/** What of these clients of an exchange without perpetuals there is to see; `sign`: what one of them signs with. */
+export function spotWorld(
+  time: number, clients: readonly Client[], mids: readonly number[], madeBy: ReadonlyMap<number, number>, sign: (client: number) => Decoded,
+): World {
+  const isOf = (account: number) => (each: Client): boolean => each.account === account && each.session >= 0
+  return {
+    time, price: (pair) => mids[pair] ?? 1000, positions: () => [],
+    accounts: () => clients.flatMap(({ account, session }) => (account >= 0 && session >= 0 ? [account] : [])),
+    sign: (account) => sign(Math.max(0, clients.findIndex(isOf(account)))), madeBy: (account) => madeBy.get(account) ?? 1,
+    carried: () => ({ leverage: 0, marginAccount: 0, bucket: 0, namedSequence: 0, keyLow: 0, keyHigh: 0 }),
+  }
+}
 
 /** Of these so many in a hundred commands. */
 const OFTEN = 22
@@ -69,14 +87,22 @@ export class WaitingWorkload {
     return dice < 15 ? this.below(5 * MINUTE) : 0
   }
 
-  /** The next command; null: of another kind. */
-  command(world: World): Command | null {
+  /** The next command: one of these, or one of `others`, mostly as it is. */
+  command(world: World, others: () => Command): Command {
+    const own = this.own(world)
+    if (own !== null) return own
+    const { type, values } = others()
+    return { type, values: type === CommandType.PLACE_ORDER ? this.shaped(world, values) : values }
+  }
+
+  private own(world: World): Command | null {
     if (this.bursts && this.chance(5, 6) && this.perps().length > 0) return this.price(world, this.perps()[this.chance(1, 12) ? 1 : 0]!)
     if (this.stopped >= 0 && this.chance(1, 14)) return this.status(this.stopped, PairStatus.ACTIVE)
     if (this.below(100) >= OFTEN || world.accounts().length === 0) return null
     const dice = this.below(100)
     const positions = world.positions()
     if (dice < 34 && positions.length > 0) return this.attach(world, this.pick(positions))
+    if (dice === 0) return this.attach(world, { row: this.below(3) - 1, sequence: 1, account: this.pick(world.accounts()), pair: 0, lots: 1 })
     if (dice < 54) return this.createTwap(world)
     if (dice < 60) return this.cancelConditional(world)
     if (dice < 64) return this.cancelTwap(world)
@@ -150,10 +176,10 @@ export class WaitingWorkload {
   }
 
   /** An order that is drawn too large is mostly as large as it may be; one that may have legs has some now and then. */
-  shaped(world: World, values: Decoded): Decoded {
-    const most = this.genesis.pairs[Number(values['pair'])]?.maxLots ?? 0
-    const cut = Number(values['lots']) > most && this.chance(4, 5)
-    return this.withLegs(world, cut ? { ...values, lots: Math.max(1, most - this.below(3)) } : values)
+  private shaped(world: World, values: Decoded): Decoded {
+    const { perp = null, maxLots = 0 } = this.genesis.pairs[Number(values['pair'])] ?? {}
+    const cut = perp !== null && Number(values['lots']) > maxLots && this.chance(4, 5)
+    return this.withLegs(world, cut ? { ...values, lots: Math.max(1, maxLots - this.below(3)) } : values)
   }
 
   private withLegs(world: World, values: Decoded): Decoded {
@@ -164,7 +190,7 @@ export class WaitingWorkload {
     const price = Number(values['price']) || world.price(Number(values['pair']))
     const none = perp === null && this.chance(1, 2)
     const legs = none ? { trailBps: 0 } : this.legs(world, Number(values['pair']), long, Number(values['lots']), price)
-    return { ...values, options: Number(values['options']) | Option.LEGS, ...legs }
+    return { ...values, options: Number(values['options'] ?? 0) | Option.LEGS, ...legs }
   }
 
   private cancelConditional(world: World): Command | null {
