@@ -49,10 +49,12 @@ export const ConditionalReason = {
   ENTRY_ENDED: 9,
   DELEGATION_REVOKED: 10,
   BY_OPERATOR: 11,
+  /** Its entry order was replaced: it waits for the successor. */
+  ENTRY_REPLACED: 12,
 } as const
 export const CONDITIONAL_REASON_NAMES = [
   'CREATED', 'ARMED', 'TRIGGERED', 'CONTINUED', 'FAILED', 'EXPIRED', 'USER_CANCELLED', 'OCO', 'POSITION_CLOSED', 'ENTRY_ENDED',
-  'DELEGATION_REVOKED', 'BY_OPERATOR',
+  'DELEGATION_REVOKED', 'BY_OPERATOR', 'ENTRY_REPLACED',
 ] as const
 
 /** Bits of a leg, in commands, rows and events. */

@@ -24,12 +24,10 @@ export const TwapReason = {
   /** A slice was left out; `code` is why. */
   SKIPPED: 3,
   COMPLETED: 4, WINDOW_OVER: 5, CONDITION_EXPIRED: 6, USER_CANCELLED: 7, BY_OPERATOR: 8, SESSION_REVOKED: 9, FAILED: 10,
-  /** A resting slice filled or ended. */
-  SLICE_ENDED: 11,
 } as const
 export const TWAP_REASON_NAMES = [
   'CREATED', 'STARTED', 'SLICE', 'SKIPPED', 'COMPLETED', 'WINDOW_OVER', 'CONDITION_EXPIRED', 'USER_CANCELLED', 'BY_OPERATOR',
-  'SESSION_REVOKED', 'FAILED', 'SLICE_ENDED',
+  'SESSION_REVOKED', 'FAILED',
 ] as const
 
 export const TwapOption = {

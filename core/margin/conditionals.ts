@@ -164,9 +164,10 @@ export function armAt(state: State, row: number, mark: number, armed: number): v
 export const mayFire = (state: State, pair: number): boolean =>
   takesOrders(state, pair) && get(state, perpRow(state, pair), PERP.MODE) < PerpMode.SETTLING
 
-/** Puts one that watches where marks find it: at once, or behind the marks that are still to be looked at. */
+/** Puts one that watches where marks find it: at once, or behind the marks that are still to be looked at, and those behind them. */
 function place(state: State, row: number, armed: number): void {
-  if (get(state, perpRow(state, get(state, row, CONDITIONAL.PAIR)), PERP.MARKS) === 0) {
+  const perp = perpRow(state, get(state, row, CONDITIONAL.PAIR))
+  if ((get(state, perp, PERP.MARKS) | get(state, perp, PERP.LATER_FIRST)) === 0) {
     find(state, row)
     return
   }

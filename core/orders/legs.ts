@@ -180,6 +180,7 @@ export function handOverLegs(state: State, row: number, first: number): void {
     const leg = conditionalRow(state, next - 1)
     set(state, leg, CONDITIONAL.ENTRY, get(state, row, ORDER.SLOT) + 1)
     setF64(state, leg, CONDITIONAL.ORDER_SEQUENCE, sequence(state))
+    tellConditional(state, leg, ConditionalReason.ENTRY_REPLACED, 0, 0)
   }
   giveLegs(state, row, first)
 }

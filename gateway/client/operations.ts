@@ -119,7 +119,7 @@ export const OPERATIONS = {
   },
   CancelConditionalOrder: {
     method: 'DELETE', path: '/api/v1/orders/conditional/{conditionalOrderId}',
-    access: 'session', body: false, repeat: 'by-id',
+    access: 'session', body: false, repeat: 'always',
   },
   ListTwapOrders: {
     method: 'GET', path: '/api/v1/orders/twap',
@@ -135,7 +135,7 @@ export const OPERATIONS = {
   },
   CancelTwapOrder: {
     method: 'DELETE', path: '/api/v1/orders/twap/{twapOrderId}',
-    access: 'session', body: false, repeat: 'by-id',
+    access: 'session', body: false, repeat: 'always',
   },
   ListTwapSlices: {
     method: 'GET', path: '/api/v1/orders/twap/{twapOrderId}/slices',

@@ -48,7 +48,8 @@ const holdersOf = (stage: LiquidationStage, count: number): Holder[] => {
   return names.map((name) => {
     const position = findPosition(stage.state, stage.bucket(name), BTC)
     const openedSequence = getF64(stage.state, position, POSITION.OPENED_SEQUENCE)
-    return { signed: stage.signed(name), long: name.startsWith('long'), named: { position: positionAt(stage.state, position), openedSequence }, stop: null }
+    const named = { position: positionAt(stage.state, position), openedSequence }
+    return { signed: stage.signed(name), long: name.startsWith('long'), named, stop: null }
   })
 }
 
@@ -61,7 +62,7 @@ class Walk {
   private time: number
   private at = 1000
   private indexAt: number
-  private halted = false
+  private status: number = PairStatus.ACTIVE
 
   constructor(seed: number) {
     this.random = createPrng(seed)
@@ -92,7 +93,11 @@ class Walk {
 
   /** Marks count, and what they fire may enter orders. */
   private get isCounting(): boolean {
-    return !this.halted && this.time - this.indexAt <= STALE_MS
+    return !this.isHalted && this.time - this.indexAt <= STALE_MS
+  }
+
+  private get isHalted(): boolean {
+    return this.status !== PairStatus.ACTIVE
   }
 
   private done(code: number, what: string): void {
@@ -102,13 +107,14 @@ class Walk {
   act(): void {
     this.time += this.pick([0, 0, 5, 700])
     const dice = this.below(100)
+    if (this.isHalted && this.below(12) === 0) return this.setStatus(PairStatus.ACTIVE)
     if (get(this.bench.state, perpRow(this.bench.state, BTC), PERP.MARKS) >= MARKS_MOST) return this.drain()
     if (dice < 38) this.price()
     else if (dice < 60) this.attach()
     else if (dice < 82) this.steps(1 + this.below(4))
     else if (dice < 88) this.cancel()
     else if (dice < 91) this.drain()
-    else if (dice < 94) this.halt()
+    else if (dice < 93) this.setStatus(this.pick([PairStatus.HALTED, PairStatus.CANCEL_ONLY, PairStatus.ACTIVE]))
     else if (dice < 96) this.freeze()
     else if (dice < 98) this.force()
     else this.restart()
@@ -117,7 +123,8 @@ class Walk {
   /** The next index price: mostly near, sometimes a gap. */
   private price(): void {
     const parts = this.pick([3, 10, 10, 30, 30, 120, 500, 2500])
-    this.at = Math.max(40, Math.min(60_000, Math.round(this.at * (1 + (this.below(2 * parts + 1) - parts) / 10_000) + (9000 - this.at) / 400)))
+    const moved = this.at * (1 + (this.below(2 * parts + 1) - parts) / 10_000) + (9000 - this.at) / 400
+    this.at = Math.max(40, Math.min(60_000, Math.round(moved)))
     const { code, sequence } = this.run(CommandType.SET_INDEX_PRICE, { pair: BTC, price: this.at, source: 0, force: 1, observedAt: this.time })
     this.done(code, 'a price')
     this.indexAt = this.time
@@ -157,7 +164,13 @@ class Walk {
     const holder = this.holders.find(({ stop }) => stop !== null && this.below(8) === 0)
     if (holder === undefined) return
     const values = { leg: ConditionType.TRAILING_STOP, createdSequence: holder.stop!.made }
-    this.done(this.run(CommandType.CANCEL_CONDITIONAL, { ...holder.signed, ...values }, 1).code, this.halted ? '' : 'a cancel')
+    const { code, events } = this.run(CommandType.CANCEL_CONDITIONAL, { ...holder.signed, ...values }, 1)
+    if (this.status === PairStatus.HALTED) {
+      if (code !== 306) throw new Error(`a cancel on a halted pair is answered ${code}`)
+      return
+    }
+    this.done(code, 'a cancel')
+    if (Number(events[0]!['createdSequence']) !== holder.stop!.made) throw new Error('another one is cancelled')
     this.model.remove(holder.stop!)
     holder.stop = null
     this.count('cancelled')
@@ -168,7 +181,7 @@ class Walk {
     for (let step = 0; step < most; step++) {
       const { code, events } = this.run(CommandType.TRIGGER_STEP, { pair: BTC })
       if (code !== 0) return false
-      if (this.halted) throw new Error('something fires on a halted pair')
+      if (this.isHalted) throw new Error('something fires on a pair that takes no orders')
       for (const event of events.filter((each) => each['event'] === 'CONDITIONAL')) this.happened(event)
     }
     return true
@@ -190,7 +203,7 @@ class Walk {
   /** Everything that is to be done; then nothing is left in the model either, and every watermark is its own. */
   drain(): void {
     for (let steps = 0; this.steps(1); steps++) if (steps > 4000) throw new Error('there is no end')
-    if (this.halted) return
+    if (this.isHalted) return
     const left = this.model.next()
     if (left !== null) throw new Error(`${left.stop.made} should be ${left.what} still`)
     const { state } = this.bench
@@ -203,15 +216,14 @@ class Walk {
     this.count('drained')
   }
 
-  private halt(): void {
-    const status = this.halted ? PairStatus.ACTIVE : this.pick([PairStatus.HALTED, PairStatus.CANCEL_ONLY])
-    if (status === PairStatus.HALTED) this.restart()
-    const { code, sequence } = this.run(CommandType.SET_PAIR_STATUS, { pair: BTC, status: status === PairStatus.HALTED ? PairStatus.CANCEL_ONLY : status })
+  private setStatus(status: number): void {
+    const { code, sequence } = this.run(CommandType.SET_PAIR_STATUS, { pair: BTC, status })
     this.done(code, 'a status')
-    this.halted = status !== PairStatus.ACTIVE
+    const before = this.status
+    this.status = status
     // The mark of then is looked at again.
-    if (!this.halted) this.marked(sequence)
-    this.count('halts')
+    if (before !== status && status === PairStatus.ACTIVE) this.marked(sequence)
+    if (before !== status) this.count('halts')
   }
 
   /** No price comes for so long that the index is stale. */
@@ -272,12 +284,15 @@ t.test('random paths, against the model', async (t) => {
     for (const [what, times] of walk.counts) met.set(what, (met.get(what) ?? 0) + times)
   }
   t.pass([...met].map(([what, times]) => `${what}: ${times}`).join(', '))
-  const must = ['FIRED', 'ARMED', 'pending', 'armed at once', 'cancelled', 'drained', 'halts', 'freezes', 'forced', 'restarts', 'marks that do not count']
+  const must = [
+    'FIRED', 'ARMED', 'pending', 'armed at once', 'cancelled', 'drained', 'halts', 'freezes', 'forced', 'restarts', 'marks that do not count',
+  ]
   t.strictSame(must.filter((what) => !met.has(what)), [], 'all of it is met')
 })
 
 t.test('a mark that fires nothing touches no row of a stop', async (t) => {
-  const stage = new LiquidationStage({ indexBandBps: '10000' }, { ...LIMITS, accounts: 1024, sessions: 1024, positions: 1024, riskBuckets: 1024, marginAccounts: 1024 })
+  const rows = { accounts: 1024, sessions: 1024, positions: 1024, riskBuckets: 1024, marginAccounts: 1024 }
+  const stage = new LiquidationStage({ indexBandBps: '10000' }, { ...LIMITS, ...rows })
   const holders = holdersOf(stage, 150)
   stage.price(BTC, 10_000)
   // Armed at marks that fall, then rise, so that the sides have stacks of some hundred groups.
@@ -289,7 +304,8 @@ t.test('a mark that fires nothing touches no row of a stop', async (t) => {
   const { state } = stage
   const end = state.conditionalsAt + scalar(state, SCALAR.CONDITIONALS_USED) * CONDITIONAL_WORDS
   const counted = new CountedStage(stage.bench, (view, word) => {
-    const address = view === 'f64' || view === 'i64' ? 2 * word : view === 'i32' ? word : view.startsWith('conditionals') ? state.conditionalsAt : -1
+    const words = view === 'f64' || view === 'i64' ? 2 * word : view === 'i32' ? word : -1
+    const address = view.startsWith('conditionals') ? state.conditionalsAt : words
     if (address >= state.conditionalsAt && address < end) touched.add(address)
   })
   counted.time = stage.time

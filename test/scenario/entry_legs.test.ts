@@ -64,7 +64,7 @@ t.test('cancelled, expired or replaced before it filled', async (t) => {
     const over = { targetSlot: Number(placed['slot']), targetSequence: Number(placed['orderSequence']), price, lots }
     const options = Option.NEW_PRICE | Option.NEW_LOTS
     const said = stage.events(CommandType.REPLACE_ORDER, { ...stage.signed('ann'), ...over, options }, 1)
-    t.same([WaitingStage.codeOf(said), stage.toldOf(said)], ['', []], 'the successor has them')
+    t.same([WaitingStage.codeOf(said), stage.toldOf(said)], ['', ['ann STOP_LOSS PENDING ENTRY_REPLACED']], 'the successor has them')
     t.same(stage.toldOf(stage.orderEvents('zoe', -lots, price)), ['ann STOP_LOSS ARMED ARMED'])
     stage.order('mia', 20, 700)
     stage.send(CommandType.CANCEL_ALL, { ...stage.signed('mia'), pair: -1, limit: 100 }, 1)
@@ -80,7 +80,7 @@ t.test('a successor that trades at once arms what it was handed', async (t) => {
   const target = { targetSlot: Number(placed['slot']), targetSequence: Number(placed['orderSequence']) }
   const over = { ...target, price: 1000, options: Option.NEW_PRICE }
   const said = stage.events(CommandType.REPLACE_ORDER, { ...stage.signed('ann'), ...over }, 1)
-  t.same(stage.toldOf(said), ['ann STOP_LOSS ARMED ARMED'])
+  t.same(stage.toldOf(said), ['ann STOP_LOSS PENDING ENTRY_REPLACED', 'ann STOP_LOSS ARMED ARMED'])
   t.equal(stage.lots('ann'), 10)
 })
 

@@ -17,7 +17,9 @@ import { consentOf } from '../support/consent.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { testGenesis, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
-import { NO_AGENT, NO_BUCKET, NO_MARGIN, NO_ORDER, NO_POSITION, NO_USER, sampleInputs } from '../support/session_samples.ts'
+import {
+  NO_AGENT, NO_BUCKET, NO_CONDITIONAL, NO_MARGIN, NO_ORDER, NO_POSITION, NO_TWAP, NO_USER, sampleInputs,
+} from '../support/session_samples.ts'
 import { grpcTransport, newWallet, restTransport, signIn, type Json, type Transport } from '../support/transports.ts'
 
 t.setTimeout(240_000)
@@ -25,15 +27,15 @@ t.setTimeout(240_000)
 /** Fields that name something owned, with an id of its kind that never was. */
 const OWNED: Record<string, string> = {
   orderId: NO_ORDER, orderIds: NO_ORDER, subAccountId: NO_USER, agentId: NO_AGENT, marginAccountId: NO_MARGIN, riskBucketId: NO_BUCKET,
-  positionId: NO_POSITION, allowedMarginAccountIds: NO_MARGIN,
+  positionId: NO_POSITION, allowedMarginAccountIds: NO_MARGIN, conditionalOrderId: NO_CONDITIONAL, twapOrderId: NO_TWAP,
 }
 /** Fields that name what belongs to everybody, or what the caller only makes up. */
 const NOBODYS = new Set([
-  'tradingPairId', 'assetId', 'clientOrderId', 'allowedTradingPairIds', 'selectedTradingPairIds',
+  'tradingPairId', 'assetId', 'clientOrderId', 'clientTwapId', 'allowedTradingPairIds', 'selectedTradingPairIds',
 ])
 
 const directory = temporaryDirectory()
-const source = testGenesis({}, true)
+const source = testGenesis({ twapSliceMs: 200 }, true)
 const genesisFile = join(directory, 'genesis_of_test.json')
 writeFileSync(genesisFile, source)
 const genesis = parseGenesis(source)
@@ -96,6 +98,20 @@ async function person(name: string, from = newWallet(), clientId?: string): Prom
 
 type Calling = (name: OperationName, input?: Json, by?: Person) => Promise<Json>
 
+/** Two conditional orders of a long position, and two TWAP orders that are over and had slices of which none was filled; ids of one each. */
+async function wait(call: Calling, { positionId, markPrice }: Json): Promise<Record<string, string>> {
+  const takeProfit = { triggerPrice: String(Math.round(2 * Number(markPrice))), orderType: 'MARKET' }
+  await call('AttachTpSl', { positionId, takeProfit })
+  const { takeProfitOrderId: conditionalOrderId } = await call('AttachTpSl', { positionId, takeProfit })
+  const twap = { tradingPairId: genesis.pairs[0]!.id, side: 'BUY', quantity: '1', durationSeconds: 1 }
+  await call('CreateTwapOrder', twap)
+  const { twapOrderId } = await call('CreateTwapOrder', twap)
+  if (!(await eventually(async () => (await call('ListTwapOrders', { state: ['PENDING', 'ACTIVE'] })).twapOrders.length === 0))) {
+    throw new Error('a TWAP order does not end')
+  }
+  return { conditionalOrderId, twapOrderId }
+}
+
 /** Two margin accounts, positions on two perpetuals in a bucket each, and one of each that was closed; the ids of one. */
 async function hold(call: Calling, other: Person): Promise<Record<string, string>> {
   const perpetuals = genesis.pairs.filter(({ perp }) => perp !== null).slice(0, 2)
@@ -121,7 +137,8 @@ async function hold(call: Calling, other: Person): Promise<Record<string, string
   await trade('BUY', 'SELL', { marginAccountId })
   const { positions } = await call('ListPositions')
   const { riskBucketId, positionId } = positions[0]
-  return { marginAccountId, allowedMarginAccountIds: marginAccountId, riskBucketId, positionId }
+  const waiting = await wait(call, positions[0])
+  return { marginAccountId, allowedMarginAccountIds: marginAccountId, riskBucketId, positionId, ...waiting }
 }
 
 /** A user with one of everything that can be owned, and the ids of it. */
@@ -165,7 +182,7 @@ async function seen(): Promise<string> {
   const { subAccountId, agentId } = world.things
   const reads: [OperationName, Json][] = [
     ['GetProfile', {}], ['ListBalances', {}], ['ListOrders', { status: ['SUBMITTED', 'PARTIALLY_FILLED'] }], ['ListSubAccounts', {}],
-    ['ListSubAccountLimits', { subAccountId }], ['GetDelegatedAgent', { agentId }], ['ListDelegatedAgents', {}],
+    ['ListSubAccountLimits', { subAccountId }], ['GetDelegatedAgent', { agentId }], ['ListDelegatedAgents', {}], ['ListConditionalOrders', { state: ['PENDING', 'ARMED'] }],
   ]
   const collateral = async (): Promise<string[]> => {
     const { accounts } = must(await rest('ListMarginAccounts', {}, session))
@@ -259,13 +276,16 @@ const SCARCE: readonly OperationName[] = ['ListFundingRates', 'ListFundingPaymen
 const isListing = (name: OperationName): boolean => 'pageToken' in propertiesOf(handlerOf(name).query?.schema)
 const LISTINGS = (Object.keys(TABLE) as OperationName[])
   .filter((name) => isListing(name) && TABLE[name].access !== 'server-key' && !SCARCE.includes(name))
-/** What public listings cannot do without. */
-const inputOf = (name: OperationName): Json => (name === 'ListTrades' ? { tradingPairId: genesis.pairs[0]!.id } : {})
+/** What listings cannot do without. */
+const inputOf = (name: OperationName): Json =>
+  name === 'ListTrades' ? { tradingPairId: genesis.pairs[0]!.id }
+    : name === 'ListTwapSlices' ? { twapOrderId: world.things['twapOrderId'] } : {}
 
 /** A value for a filter that was not set. */
 function filterValue(field: string, schema: TSchema): unknown {
   if (/Id$/.test(field)) return field in OWNED ? world.things[field]! : field === 'assetId' ? genesis.assets[0]!.id : genesis.pairs[1]!.id
   if (/Time$|since/.test(field)) return '2024-01-01T00:00:00.000Z'
+  if (field === 'orderBy') return 'DESC'
   const literals = JSON.stringify(schema).match(/"const":"(\w+)"/)
   const value = literals === null ? 'label' : literals[1]!
   return (schema as { type?: string }).type === 'array' ? [value] : value

@@ -68,19 +68,22 @@ for (const [transport, call] of Object.entries(TRANSPORTS)) {
 
   t.test(`${transport}: what a grant decides, and what every agent may`, async (t) => {
     const { orderId }: Json = await call('CreateOrder', sampleOrder(harness.genesis), owner)
+    const { twapOrderId }: Json = await call('CreateTwapOrder', samples.find(({ name }) => name === 'CreateTwapOrder')!.input, owner)
     for (const { name, row, input } of samples) {
       if (row.agent !== 'grant' && row.agent !== 'yes') continue
       // What ends the session comes last.
       if (name === 'Revoke') continue
-      const named = 'orderId' in input ? { ...input, orderId } : 'orderIds' in input ? { orderIds: [orderId] } : input
+      const named = 'orderId' in input ? { ...input, orderId } : 'orderIds' in input ? { orderIds: [orderId] }
+        : 'twapOrderId' in input ? { ...input, twapOrderId } : input
       const orders = name === 'BatchReplaceOrders' ? { orders: [{ orderId, price: '101' }] } : {}
       const outcome: Json = await call(name, { ...named, ...orders }, idler)
       const refused = isRefused(outcome) || outcome['results']?.[0]?.error?.code === 'AGENT_NOT_ALLOWED'
-      // He may close positions, and there is none.
-      const granted = name === 'ClosePosition'
-      t.equal(refused, row.agent === 'grant' && !granted, `${name}: ${JSON.stringify(outcome)}`)
+      // There is no position, and no conditional order.
+      const missing = ['ClosePosition', 'AttachTpSl', 'CancelConditionalOrder'].includes(name)
+      t.equal(refused, row.agent === 'grant' && !missing, `${name}: ${JSON.stringify(outcome)}`)
     }
     t.match(await call('GetOrder', { orderId }, owner), { status: 'SUBMITTED', price: '100' }, 'and the owner\'s order is as it was')
+    t.match(await call('GetTwapOrder', { twapOrderId }, owner), { state: 'ACTIVE' }, 'and so is his TWAP order')
     const session = await openAsAgent(owner, idle['agentAddress'])
     t.strictSame(await call('Revoke', {}, session), { revoked: true }, 'an agent may end its own session')
     t.match(await call('GetProfile', {}, session), { refused: 'SESSION_INVALID' })

@@ -208,9 +208,10 @@ export function arm(ex: Ex, conditional: Conditional, mark: number, sequence: nu
   if (trails(conditional)) conditional.watermark = mark
 }
 
-/** Marks that came before it are none of its business. */
+/** Marks that came before it are none of its business, and what was armed behind those comes before it. */
 function place(ex: Ex, conditional: Conditional): void {
-  if (listOf(ex.waiting.marks, conditional.pair).length === 0) return find(ex, conditional)
+  const before = listOf(ex.waiting.marks, conditional.pair).length + listOf(ex.waiting.later, conditional.pair).length
+  if (before === 0) return find(ex, conditional)
   conditional.armedSequence = ex.sequence
   conditional.stands = 'LATER'
   listOf(ex.waiting.later, conditional.pair).push(conditional)
@@ -260,6 +261,12 @@ const isEntered = (order: Order): boolean => (order.sell ? order.margin!.positio
 export function armLegs(ex: Ex, order: Order): void {
   if (!isEntered(order)) return
   for (const leg of legsOf(ex, order)) tellConditional(ex, leg, watch(ex, leg) ? ConditionalReason.ARMED : ConditionalReason.CREATED)
+}
+
+/** A leg waits for the successor of its entry order. */
+export function handOver(ex: Ex, leg: Conditional, successor: Order): void {
+  Object.assign(leg, { entry: successor, orderSequence: ex.sequence })
+  tellConditional(ex, leg, ConditionalReason.ENTRY_REPLACED)
 }
 
 /** An order is gone, and the legs that wait for it. */

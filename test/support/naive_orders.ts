@@ -10,7 +10,7 @@ import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from 
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { lacksMargin, lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
-import { endLegs, legsOf } from './naive_conditional.ts'
+import { endLegs, handOver, legsOf } from './naive_conditional.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
 import { entryLegsRefusal, makeEntryLegs } from './naive_legs.ts'
 import { isPerp } from './naive_margin.ts'
@@ -437,7 +437,7 @@ export function replace(ex: Ex, command: Decoded): void {
   end(ex, original, Status.CANCELLED, Reason.REPLACED, Number(command['correlation']), true)
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop()!, original.expiresAt)
   if (position !== null) readmit(ex, order, original, terms)
-  for (const leg of legs) Object.assign(leg, { entry: order, orderSequence: ex.sequence })
+  for (const leg of legs) handOver(ex, leg, order)
   const naming = { originalSequence: original.sequence, detail: original.slot }
   if (!keepsPlace) return ex.keep(command, account, run(ex, command, order, terms.limit, Reason.NONE, naming))
   order.place = oldPlace

@@ -663,7 +663,7 @@ class AsyncOperations:
     ) -> CancelConditionalOrderResponse:
         """Cancel a conditional order. DELETE /api/v1/orders/conditional/{conditionalOrderId}
 
-        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
+        Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
         CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
@@ -791,7 +791,7 @@ class AsyncOperations:
     ) -> CancelTwapOrderResponse:
         """Cancel a TWAP order. DELETE /api/v1/orders/twap/{twapOrderId}
 
-        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
+        Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
         CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,

@@ -543,7 +543,7 @@ class ConditionalOrderUpdate(TypedDict):
     """What the frame is."""
     reason: Literal[
         "created", "armed", "triggered", "continued", "failed", "expired", "user_cancelled", "oco", "position_closed",
-        "entry_ended", "delegation_revoked", "by_operator", "ratcheted", "resized",
+        "entry_ended", "delegation_revoked", "by_operator", "entry_replaced", "ratcheted", "resized",
     ]
     """What caused it; the first of `reasons`."""
     timestamp: str
@@ -3225,7 +3225,7 @@ class TwapOrderUpdate(TypedDict):
     """What the frame is."""
     reason: Literal[
         "created", "started", "slice", "skipped", "completed", "window_over", "condition_expired", "user_cancelled",
-        "by_operator", "session_revoked", "failed", "slice_ended", "filled",
+        "by_operator", "session_revoked", "failed", "filled",
     ]
     """What caused it; the first of `reasons`."""
     timestamp: str
