@@ -49,12 +49,12 @@ export function noteMark(state: State, pair: number): void {
   const perp = perpRow(state, pair)
   const mark = get(state, perp, PERP.MARK)
   if (mark === 0 || !mayFire(state, pair) || !isFresh(state, pair)) return
+  const waits = get(state, perp, PERP.MARKS) | get(state, perp, PERP.DUE_FIRST) | get(state, perp, PERP.LATER_FIRST)
+  if (waits === 0 && !mayReach(state, pair, mark) && ratchet(state, pair, mark, RATCHETS_ALONG)) return
   const at = placeOf(state, pair, get(state, perp, PERP.MARKS))
   state.pendingMarks[at] = sequence(state)
   state.pendingMarks[at + 1] = mark
   add(state, perp, PERP.MARKS, 1)
-  const alone = get(state, perp, PERP.MARKS) === 1 && get(state, perp, PERP.DUE_FIRST) === 0 && get(state, perp, PERP.LATER_FIRST) === 0
-  if (alone && !mayReach(state, pair, mark)) finishMark(state, pair, mark, RATCHETS_ALONG)
 }
 
 /** Marks that are still to be looked at are forgotten: the perpetual begins again. */
@@ -109,12 +109,12 @@ export function goOn(state: State, pair: number): void {
     takeAway(state, row)
     find(state, row)
   }
-  if (placed === 0 && get(state, perpRow(state, pair), PERP.MARKS) !== 0) finishMark(state, pair, priceOf(state, pair), RATCHETS_MAX)
+  if (placed === 0 && get(state, perpRow(state, pair), PERP.MARKS) !== 0) finishMark(state, pair, priceOf(state, pair))
 }
 
 /** Nothing more fires at the first mark: watermarks, then it is done with; when there are too many watermarks, another command goes on. */
-function finishMark(state: State, pair: number, mark: number, most: number): void {
-  if (!ratchet(state, pair, mark, most)) return
+function finishMark(state: State, pair: number, mark: number): void {
+  if (!ratchet(state, pair, mark, RATCHETS_MAX)) return
   const perp = perpRow(state, pair)
   set(state, perp, PERP.MARKS_FIRST, (get(state, perp, PERP.MARKS_FIRST) + 1) % PENDING_MARKS_MAX)
   add(state, perp, PERP.MARKS, -1)

@@ -27,7 +27,7 @@ import type { SnapshotInfo, SnapshotStore } from './store.ts'
  * Which columns a snapshot holds and what their words mean. Grows with every change of a stored column; a snapshot of another format is
  * no fault, it is passed over and the journal is replayed instead.
  */
-export const SNAPSHOT_FORMAT = 6
+export const SNAPSHOT_FORMAT = 5
 
 /** A whole snapshot, but of another version of this program. */
 export class OtherFormat extends Error {

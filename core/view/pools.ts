@@ -6,9 +6,10 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ACCOUNT, SCALAR, SESSION, TOTAL } from '../state/columns.ts'
+import { WAITING } from '../state/conditional_rows.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { shareOf } from '../state/shares.ts'
-import { accountRow, assetCount, get, getF64, getI64, pairCount, sessionRow, totalRow } from '../state/rows.ts'
+import { accountRow, assetCount, get, getF64, getI64, pairCount, sessionRow, totalRow, waitingRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
 import { KEY_KEPT_MS } from '../state/session_lists.ts'
@@ -64,6 +65,8 @@ export function readPools(state: State, now: number): PoolView[] {
     bounded('assets', assetCount(state), limits.assets),
     bounded('pairs', pairCount(state), limits.pairs),
     bounded('price_level_pages', scalars[SCALAR.PAGES_LIVE]!, limits.orders),
+    shared('conditional_orders', scalars[SCALAR.CONDITIONALS_LIVE]!, limits.conditionalOrders),
+    shared('twap_orders', scalars[SCALAR.TWAPS_LIVE]!, limits.twapOrders),
     ...(limits.perps === 0 ? [] : [
       shared('margin_accounts', scalars[SCALAR.MARGIN_ACCOUNTS_LIVE]!, limits.marginAccounts),
       shared('risk_buckets', scalars[SCALAR.BUCKETS_LIVE]!, limits.riskBuckets),
@@ -74,15 +77,17 @@ export function readPools(state: State, now: number): PoolView[] {
 }
 
 /**
- * Pools whose holders can be listed: the words of an account's row that count its own rows and its family's. What is not counted for each
- * account has -1: then only families are named.
+ * Pools whose holders can be listed: the words of an account's row, or of what waits for it, that count its own rows and its family's. What
+ * is not counted for each account has -1: then only families are named.
  */
 export const HOLDINGS = {
-  orders: { own: ACCOUNT.OPEN_ORDERS, family: ACCOUNT.FAMILY_ORDERS },
-  receipts: { own: ACCOUNT.RECEIPTS, family: ACCOUNT.FAMILY_RECEIPTS },
-  margin_accounts: { own: ACCOUNT.MARGIN_ACCOUNTS, family: -1 },
-  risk_buckets: { own: -1, family: ACCOUNT.FAMILY_BUCKETS },
-  positions: { own: -1, family: ACCOUNT.FAMILY_POSITIONS },
+  orders: { rowOf: accountRow, own: ACCOUNT.OPEN_ORDERS, family: ACCOUNT.FAMILY_ORDERS },
+  receipts: { rowOf: accountRow, own: ACCOUNT.RECEIPTS, family: ACCOUNT.FAMILY_RECEIPTS },
+  margin_accounts: { rowOf: accountRow, own: ACCOUNT.MARGIN_ACCOUNTS, family: -1 },
+  risk_buckets: { rowOf: accountRow, own: -1, family: ACCOUNT.FAMILY_BUCKETS },
+  positions: { rowOf: accountRow, own: -1, family: ACCOUNT.FAMILY_POSITIONS },
+  conditional_orders: { rowOf: waitingRow, own: WAITING.CONDITIONALS, family: WAITING.FAMILY_CONDITIONALS },
+  twap_orders: { rowOf: waitingRow, own: WAITING.TWAPS, family: WAITING.FAMILY_TWAPS },
 } as const
 export type Holding = keyof typeof HOLDINGS
 
@@ -100,7 +105,7 @@ const LOOK_ROWS = 1024
 /** The `most` accounts and families that hold most of a pool, the largest first; those that hold nothing are not named. */
 export async function largestHolders(state: State, holding: Holding, most: number): Promise<{ accounts: Holder[]; families: Holder[] }> {
   const { scalars } = state
-  const { own, family } = HOLDINGS[holding]
+  const { rowOf, own, family } = HOLDINGS[holding]
   const tops = { accounts: new Top(most), families: new Top(most) }
   let until = performance.now() + SLICE_MS
   for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) {
@@ -108,7 +113,7 @@ export async function largestHolders(state: State, holding: Holding, most: numbe
       await nextTurn()
       until = performance.now() + SLICE_MS
     }
-    const row = accountRow(state, account)
+    const row = rowOf(state, account)
     if (own !== -1) tops.accounts.take(account, get(state, row, own))
     if (family !== -1) tops.families.take(account, get(state, row, family))
   }

@@ -140,9 +140,9 @@ function takeTrigger(gateway: Gateway, body: TwapBody, pair: Pair, terms: TwapTe
     if (triggerDirection !== undefined) return refusedField('triggerDirection', 'triggerDirection needs a triggerPrice')
     return conditionalExpiry === undefined ? null : refusedField('conditionalExpiry', 'conditionalExpiry needs a triggerPrice')
   }
-  if (triggerDirection === undefined) return refusedField('triggerDirection', 'triggerPrice needs a triggerDirection')
   const trigger = tickOf(gateway, 'triggerPrice', triggerPrice, pair)
   if (trigger instanceof Refused) return trigger
+  if (triggerDirection === undefined) return refusedField('triggerDirection', 'triggerPrice needs a triggerDirection')
   const until = timeIn('conditionalExpiry', conditionalExpiry)
   if (until instanceof Refused) return until
   if (conditionalExpiry !== undefined && until <= gateway.time()) {

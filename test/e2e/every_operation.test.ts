@@ -61,6 +61,7 @@ t.test('every operation of the table, once', async (t) => {
   await raiseFamily(t, exchange.baseUrl, client)
   await delegate(t, exchange.baseUrl, client, tradingPairId)
   await tradePerpetual(t, exchange.baseUrl, client)
+  await tradeInSlices(t, client, tradingPairId)
   t.match(await client.Check(), { status: 'ok', degraded: [] })
   t.ok((await client.Refresh()).expiresAt > Date.now() / 1000)
   t.strictSame(await client.Revoke(), { revoked: true })
@@ -80,7 +81,9 @@ t.test('every operation of the table, once', async (t) => {
   const buckets = 'ListRiskBuckets GetRiskBucket TransferCollateralToRiskBucket TransferCollateralFromRiskBucket'
   const previews = 'SimulateOrderRisk SimulateParentOrderRisk SimulateRiskBucketOrderRisk GetPerpConfig ListFundingRates'
   const positions = 'ListPositions GetPosition GetPositionRisk ClosePosition AddPositionMargin ReducePositionMargin ListFundingPayments'
-  const perpetuals = [margin, collateral, buckets, previews, positions]
+  const waiting = 'AttachTpSl ListConditionalOrders GetConditionalOrder CancelConditionalOrder'
+  const twap = 'CreateTwapOrder ListTwapOrders GetTwapOrder CancelTwapOrder ListTwapSlices'
+  const perpetuals = [margin, collateral, buckets, previews, positions, waiting, twap]
   const all = [called, others, batches, history, family, limits, agents, rest, backend, ...perpetuals].join(' ').split(' ')
   t.strictSame(all.sort(), Object.keys(TABLE).sort(), 'that was the whole table')
 })
@@ -201,6 +204,7 @@ async function tradePerpetual(t: Test, baseUrl: string, client: Client): Promise
   t.match(await client.AddPositionMargin({ positionId, amount: '5' }), { status: 'SUCCESS', marginAccountId })
   t.match(await client.ReducePositionMargin({ positionId, amount: '5' }), { newIsolatedMargin: position.isolatedMargin })
   t.match(await client.ListFundingPayments({ positionId }), { payments: [] })
+  await protectPosition(t, client, positionId)
   await other.CreateOrder({ ...order, tradingMode: 'MARGIN', price: '64000' })
   const closed = await client.ClosePosition({ positionId, closeType: 'LIMIT', price: '64000' })
   t.match(closed, { submittedQuantity: '0.01', matchResult: { status: 'FILLED' } })
@@ -211,6 +215,35 @@ async function tradePerpetual(t: Test, baseUrl: string, client: Client): Promise
   t.match(await client.TransferCollateralFromSubAccount({ marginAccountId: sub, amount: '4' }), { fromMarginAccountId: sub })
   t.match(await client.CloseMarginSubAccount({ marginAccountId: sub }), { defaultMarginAccountId: marginAccountId, amount: '6' })
   t.match(await client.WithdrawCollateral({ marginAccountId, amount: '1' }), { amount: '1', fromMarginAccountId: marginAccountId })
+}
+
+/** Conditional orders of a position, attached, read, cancelled. */
+async function protectPosition(t: Test, client: Client, positionId: string): Promise<void> {
+  const attached = await client.AttachTpSl({
+    positionId, takeProfit: { triggerPrice: '130000', orderType: 'MARKET' }, stopLoss: { triggerPrice: '1000', orderType: 'MARKET' },
+    trailingStop: { trailBps: 2000 },
+  })
+  const conditionalOrderId = attached.trailingStopOrderId!
+  t.match(await client.GetConditionalOrder({ conditionalOrderId }), { state: 'ARMED', trailBps: 2000, positionId, quantity: '0.01' })
+  t.match(await client.CancelConditionalOrder({ conditionalOrderId }), { conditionalOrderId, status: 'SUCCESS' })
+  t.match(await client.GetConditionalOrder({ conditionalOrderId }), { state: 'CANCELLED', terminalReason: 'USER_CANCELLED' })
+  const { conditionalOrders } = await client.ListConditionalOrders({ positionId })
+  t.same(conditionalOrders.map(({ state }) => state).sort(), ['ARMED', 'ARMED', 'CANCELLED'])
+  const { ocoGroupId } = attached
+  t.match((await client.ListConditionalOrders({ state: ['ARMED'] })).conditionalOrders, [{ ocoGroupId }, { ocoGroupId }])
+}
+
+/** A TWAP order, its first slice and its end. */
+async function tradeInSlices(t: Test, client: Client, tradingPairId: string): Promise<void> {
+  const { twapOrderId } = await client.CreateTwapOrder({ tradingPairId, side: 'BUY', quantity: '1', durationSeconds: 3600 })
+  for (let asked = 0; asked < 400 && (await client.GetTwapOrder({ twapOrderId })).slicesPlaced === 0; asked++) {
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  t.match((await client.ListTwapOrders({ state: ['ACTIVE'] })).twapOrders, [{ twapOrderId, plannedSlices: 120 }])
+  t.match((await client.ListTwapSlices({ twapOrderId })).slices, [{ parentOrderId: twapOrderId, orderType: 'MARKET' }])
+  t.match(await client.CancelTwapOrder({ twapOrderId }), { twapOrderId, status: 'SUCCESS' })
+  t.match(await client.GetTwapOrder({ twapOrderId }), { state: 'CANCELLED', quantity: '1', slicesPlaced: 1 })
+  t.match((await client.ListTwapOrders()).twapOrders, [{ twapOrderId, state: 'CANCELLED' }])
 }
 
 const clientOf = (baseUrl: string, wallet: PrivateKeyAccount): Client =>
@@ -256,6 +289,14 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     ClosePosition: { positionId, closeType: 'IOC', price: '70000' }, GetPerpConfig: { tradingPairId: perpetual },
     ListFundingRates: { tradingPairId: perpetual },
   }
+  const trailingStop = { trailBps: 2000 }
+  const conditionalOrderId = (await client.AttachTpSl({ positionId, trailingStop })).trailingStopOrderId!
+  const twap = { tradingPairId, side: 'BUY', quantity: '1', durationSeconds: 3600 } as const
+  const { twapOrderId } = await client.CreateTwapOrder(twap)
+  const waiting: Partial<Record<OperationName, object>> = {
+    AttachTpSl: { positionId, trailingStop }, GetConditionalOrder: { conditionalOrderId }, CreateTwapOrder: twap,
+    GetTwapOrder: { twapOrderId }, ListTwapSlices: { twapOrderId },
+  }
   const maintenance = async (on: boolean): Promise<void> => {
     t.match((await operate(exchange, '/maintenance', { on })).json, { maintenance: on })
   }
@@ -270,7 +311,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     CreateSubAccountLimit: { ...limit, maxAmount: '1' },
     UpdateSubAccountLimit: { ...limit, maxAmount: '2' }, DeleteSubAccountLimit: limit,
     TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },
-    UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId }, ...margin,
+    UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId }, ...margin, ...waiting,
   }
   const serverKey = await issueServerKey(exchange)
   const once = createClient({ baseUrl: exchange.baseUrl, signer, serverKey })
@@ -285,7 +326,9 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   }
   t.equal((await client.CancelOrder({ orderId })).status, 'SUCCESS', 'cancels stay available')
   t.equal((await client.BatchCancelOrders({ orderIds: [second.orderId] })).totalSucceeded, 1)
+  t.equal((await client.CancelTwapOrder({ twapOrderId })).status, 'SUCCESS')
   t.equal((await client.BatchCancelOrdersByPair({ tradingPairId })).totalCancelled, 1)
+  t.equal((await client.CancelConditionalOrder({ conditionalOrderId })).status, 'SUCCESS')
   t.equal((await client.BatchCancelAllOrders()).totalCancelled, 0)
   await t.rejects(client.GetTrade({ tradeId: orderId }), { status: 404, code: 'NOT_FOUND' }, 'reads stay available')
   const other = await newTrader(exchange.baseUrl, 0)

@@ -35,7 +35,8 @@ const holds = () =>
   positions.get(positionId)?.status === 'CLOSED' && health.get(accounts[0].marginAccountId)?.depositedCollateral === '0'
 for (let look = 0; look < 1000 && !holds(); look++) await new Promise((wake) => setTimeout(wake, 10))
 console.log(JSON.stringify({
-  maintenance: [maintenanceMargin(1300), maintenanceMargin(300_000)], preview, placed, before, after, market, fundingRates, payments,
+  maintenance: [maintenanceMargin(1300), maintenanceMargin(300_000)], preview, placed, before, after, attached, waiting,
+  market, fundingRates, payments,
   closed, bucket, withdrawableCollateral, told: positions.get(positionId), health: health.get(accounts[0].marginAccountId),
 }))
 socket.close()
@@ -51,7 +52,7 @@ t.test('the program of the guide', async (t) => {
   await maker.CreateOrder({ ...quote, side: 'SELL', price: '65000' })
   await maker.CreateOrder({ ...quote, side: 'BUY', price: '64990', strategyKey: 'bids' })
   const samples = [...guideText('perpetuals.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!)
-  t.equal(samples.length, 8)
+  t.equal(samples.length, 9)
   // Inside this tree, so that viem is found.
   const folder = t.testdir()
   for (const file of Object.keys(PROGRAMS)) copyFileSync(join(GUIDE, `${file}.ts`), join(folder, `${file}.ts`))
@@ -64,6 +65,10 @@ t.test('the program of the guide', async (t) => {
   t.match(told['placed'], { matchResult: { status: 'FILLED', totalFilled: '0.02', averageFillPrice: '65000' } })
   t.equal(told['before'].liquidationPrice, told['preview'].estimatedLiquidationPrice, 'the preview knew it')
   t.ok(Number(told['after'].liquidationPrice) < Number(told['before'].liquidationPrice), 'margin moves it away')
+  t.match(told['waiting'].conditionalOrders.map(({ conditionType, state, quantity }: any) => [conditionType, state, quantity]).sort(), [
+    ['STOP_LOSS', 'ARMED', '0.02'], ['TAKE_PROFIT', 'ARMED', '0.02'], ['TRAILING_STOP', 'PENDING', '0.02'],
+  ])
+  t.type(told['attached'].ocoGroupId, 'string')
   t.match(told['market'], { symbol: 'BTC/USDC-PERP', indexPrice: '65000' })
   t.strictSame([told['fundingRates'], told['payments']], [[], []])
   t.match(told['closed'], { submittedQuantity: '0.02', matchResult: { status: 'FILLED', averageFillPrice: '64990' } })

@@ -21,7 +21,7 @@ const ROUNDS = { short: 1, deep: 30 }
 const SHORT = 4
 /** Rooms of the core that refuse commands. */
 const ENGINE = ['engine', 'state', 'events', 'ledger', 'margin', 'book', 'orders', 'programs', 'liquidation']
-/** Refusals of the engine that these workloads do not meet; those of margin trading are met by property/margin_equals_naive.test.ts. */
+/** Refusals of the engine that these workloads do not meet; others are met by property/margin_equals_naive.test.ts. */
 const ELSEWHERE: Record<string, string> = {
   APPLICATION_INACTIVE: 'property/applications_equal_naive.test.ts',
   CLIENT_ID_IN_USE: 'property/applications_equal_naive.test.ts',
@@ -47,6 +47,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'listing', seed: 30, commands: 30_000, checkEvery: 97 },
   { variant: 'listing', seed: 36, commands: 8_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'olderFamily', seed: 13, commands: 20_000, checkEvery: 97 },
+  { variant: 'waiting', seed: 60, commands: 60_000, checkEvery: 97, workload: { deadlines: true } },
+  { variant: 'waiting', seed: 61, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>
     ({ variant, seed: 90, commands: 16_000, checkEvery: 7, workload: { deadlines: true } })),
 ]

@@ -1,21 +1,29 @@
 /**
- * Promise: property/margin_equals_naive would notice. Faults are planted one at a time in copies of the engine's source, and each must be
- * caught by a comparison or an invariant that names what differs; canary.test.ts says the rest. A few of them in `npm test`, others each
- * time, all in `npm run test:deep`. `FAULT=TEXT` plants only those whose place has this text.
+ * Promise: property/margin_equals_naive would notice, of orders that wait too. Faults are planted one at a time in copies of the engine's
+ * source, and each must be caught by a comparison or an invariant that names what differs; canary.test.ts says the rest. A few of them in
+ * `npm test`, others each time, all in `npm run test:deep`. `FAULT=TEXT` plants only those whose place has this text.
+ *
+ * Spoiled rows of orders that wait are found by their invariants.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { Standing, TRAIL_GROUP, TRAIL_GROUP_WORDS, TWAP, WAITING } from '../../core/state/conditional_rows.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import type { State } from '../../core/state/state.ts'
+import { WaitingRows } from '../support/waiting_rows.ts'
+import { MarginDuel } from '../support/margin_duel.ts'
 import { shuffled } from '../suite/files.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Faults that `npm test` plants. */
 const SHORT = 2
+type Faults = [file: string, from: string, to: string][]
 /** File, what stands there, what it becomes. */
-const FAULTS: [file: string, from: string, to: string][] = [
+const MARGIN: Faults = [
   // Requirements rounded down; a deduction added; the better side of an exposure; the tier below at its bound.
   ['margin/tiers.ts', '+ 999_999n', '+ 0n'],
   ['margin/tiers.ts', '- getI64(state, tier, TIER.MAINTENANCE_DEDUCTION)', '+ getI64(state, tier, TIER.MAINTENANCE_DEDUCTION)'],
@@ -36,9 +44,54 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['liquidation/ranking.ts', ' * get(state, position, POSITION.LEVERAGE)', ''],
 ]
 
+const CANCELS_OTHER = 'if (sibling !== 0) endConditional('
+/** Of orders that wait. */
+const WAITING_FAULTS: Faults = [
+  // A watermark is not raised; it goes down as well; it is that of the other side; a stop fires a tick late.
+  ['margin/trails.ts', '        set(state, group, TRAIL_GROUP.WATERMARK, mark)\n', ''],
+  ['margin/trails.ts', 'if (!isBetter(side, mark, get(state, group, TRAIL_GROUP.WATERMARK))) break', ''],
+  ['margin/trails.ts', '  set(state, whole, TRAIL_GROUP.WATERMARK, get(state, below, TRAIL_GROUP.WATERMARK))\n', ''],
+  ['margin/trails.ts', '(side === 0 ? mark <= tick : mark >= tick)', '(side === 0 ? mark < tick : mark > tick)'],
+  ['margin/trails.ts', 'side === 0 ? Math.floor(', 'side === 0 ? Math.ceil('],
+  // The other one of a pair stays; a price that is stale fires, or arms; what was armed later sees earlier marks.
+  ['orders/trigger_step.ts', CANCELS_OTHER, CANCELS_OTHER.replace('!== 0', '< 0')],
+  ['margin/pending_marks.ts', '!mayFire(state, pair) || !isFresh(state, pair)', '!mayFire(state, pair)'],
+  ['margin/conditionals.ts', 'mayFire(state, pair) && isFresh(state, pair) && isCrossed', 'mayFire(state, pair) && isCrossed'],
+  ['margin/pending_marks.ts', '|| armed < sequenceOfMark(state, pair)', '|| armed > 0'],
+  ['margin/conditionals.ts', '=== 0) {\n    find(state, row)', '>= 0) {\n    find(state, row)'],
+  ['margin/pending_marks.ts', '(difference > 0) !== above', '(difference > 0) === above'],
+  ['state/trigger_heap.ts', 'made === 0 ? a < b : made < 0', 'made === 0 ? a < b : made > 0'],
+  // What closed positions, ended and replaced entry orders, revoked agents leave; what may be is not bounded.
+  ['margin/positions.ts', '!== 0) endWithPosition(state, row)', '< 0) endWithPosition(state, row)'],
+  ['book/match.ts', 'if ((get(state, maker, ORDER.FLAGS) & Flag.LEGS) !== 0) endLegs(state, maker)', ''],
+  ['orders/replace.ts', '  handOverLegs(state, row, legs)\n  enlist', '  enlist'],
+  ['programs/agents.ts', '  endConditionalsOf(state, account, agent)\n', ''],
+  ['margin/conditionals.ts', 'mayTake(family + count - 1,', 'mayTake(family,'],
+  ['margin/conditionals.ts', 'held + count <= CONDITIONALS_PER_POSITION &&', ''],
+  ['orders/trigger_step.ts', ' || !open) return false', ') return false'],
+  ['orders/trigger_step.ts', 'if (over !== 0 && over <= now(state))', 'if (over < 0)'],
+  ['orders/admission.ts', 'TRIGGERED_BAND_BPS = 1200', 'TRIGGERED_BAND_BPS = 1000'],
+  // Slices behind the end, of other sizes or times, beyond the limit, or of a session that is revoked; a margin account closes under them.
+  ['orders/twap_slice.ts', 'if (now(state) >= getF64(state, row, TWAP.END_AT))', 'if (now(state) > getF64(state, row, TWAP.END_AT) + 5000)'],
+  ['orders/twap_schedule.ts', 'k * THOUSAND + drawn(', 'k * THOUSAND + 0 * drawn('],
+  ['orders/twap_schedule.ts', 'left - lots < least', 'left - lots < 0'],
+  ['orders/twap_slice.ts', 'best < limit : best > limit', 'best > limit : best < limit'],
+  ['book/pool.ts', 'if (originOf(flags) === Origin.TWAP) endSlice(state, row)', ''],
+  ['programs/twaps.ts', '  endSlice(state, row, isOver ?', '  if (row < 0) endSlice(state, row, isOver ?'],
+  ['programs/sessions.ts', '  endTwapsOf(state, account, session,', '  if (account < 0) endTwapsOf(state, account, session,'],
+  ['programs/margin_accounts.ts', 'MARGIN_ACCOUNT.TWAPS) !== 0', 'MARGIN_ACCOUNT.TWAPS) < 0'],
+  ['orders/sweep_waiting.ts', 'following = nextTwap(state, sweep, began, row)', 'following = -1'],
+]
+const FAULTS: Faults = [...MARGIN, ...WAITING_FAULTS]
+
 const RUNNER = `
 import { MarginDuel } from "./test/support/margin_duel.ts"
-const runs = [['perps', 10000, 1], ['perpsTight', 7000, 4], ['perps', 8000, 13], ['perps', 20000, 11]]
+const margin = [['perps', 10000, 1], ['perpsTight', 7000, 4], ['perps', 8000, 13], ['perps', 20000, 11]]
+const waiting = [
+  ['perpsWaiting', 8000, 31], ['perpsWaitingTight', 10000, 33], ['perpsWaiting', 10000, 35], ['perpsWaitingTight', 20000, 36],
+  ['perpsWaiting', 25000, 37],
+]
+const runs = process.argv[2] === 'waiting' ? waiting : margin
 try {
   for (const [variant, commands, seed] of runs) new MarginDuel({ variant, seed, commands, checkEvery: 50, stormEvery: 1500 }).run()
 } catch (error) {
@@ -51,11 +104,48 @@ try {
 /** Seconds after which a copy is ended, which is a failure. */
 const COPY_SECONDS = 200
 
-/** Runs the duel over a copy of the engine; its exit code (3: caught, null: it did not end) and what it said first. */
-function runCopy(directory: string): { status: number | null; said: string } {
+/** Runs the duels over a copy of the engine; the exit code (3: caught, null: they did not end) and what was said first. */
+function runCopy(directory: string, which: 'margin' | 'waiting'): { status: number | null; said: string } {
   const options = { cwd: directory, env: {}, timeout: COPY_SECONDS * 1000, killSignal: 'SIGKILL', encoding: 'utf8' } as const
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'runner.ts'], options)
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'runner.ts', which], options)
   return { status, said: stdout.trim() || stderr.trim().split('\n').at(-1) || 'nothing noticed' }
+}
+
+/** What is changed; nothing when there is no row of that kind. */
+const SPOILS: Record<string, [expected: RegExp, spoil: (rows: WaitingRows) => boolean]> = {
+  'an account counts a conditional order too many': [/W: account/, (rows) => rows.addToAccount(WAITING.CONDITIONALS)],
+  'a family counts a TWAP order too many': [/S: the family/, (rows) => rows.addToAccount(WAITING.FAMILY_TWAPS)],
+  'a position counts a conditional order too few': [/W: position/, (rows) => rows.uncount()],
+  'one of a pair names itself': [/W: conditional order .* cancels/, (rows) => rows.pairWithItself()],
+  'a leg waits for another order': [/W: a leg/, (rows) => rows.otherEntry()],
+  'a trigger moves where it stands': [/W: conditional order .* (stands below|is met)/, (rows) => rows.moveTrigger()],
+  'a place in a heap is lost': [/W: conditional order .* not where it stands/, (rows) => rows.losePlace()],
+  'a stop leaves its queue': [/W: the queues/, (rows) => rows.loseNext()],
+  'a group counts a stop too many': [/W: the groups/, (rows) => rows.group((state, at) => { state.trailGroups[at + TRAIL_GROUP.STOPS]! += 1 })],
+  'a watermark is a tick worse than a mark that was seen': [/W: /, (rows) => rows.worsen()],
+  'a group is its own part': [/W: /, (rows) => rows.group((state, at) => {
+    state.trailGroups[at + TRAIL_GROUP.INTO] = at / TRAIL_GROUP_WORDS + 1
+  })],
+  'one that is due stands in another list': [/W: pair/, (rows) => rows.standElsewhere(Standing.DUE, Standing.LATER)],
+  'marks are out of order': [/W: pair .* mark/, (rows) => rows.swapMarks()],
+  'a TWAP order has filled more than it has': [/W: TWAP order/, (rows) => rows.twap((state, at) => { state.twaps[at + TWAP.FILLED] = 1 << 29 })],
+  'a TWAP order waits for nothing': [/[DW]: /, (rows) => rows.twap((state, at) => { state.twapsF64[(at + TWAP.NEXT_AT) >>> 1] = 0 })],
+  'the slice of a TWAP order is another\'s': [/W: /, (rows) => rows.otherParent()],
+}
+
+for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
+  t.test(`spoiled rows: ${name}`, async (t) => {
+    let spoiled = false
+    const planted = (state: State, index: number): void => {
+      if (index < 1000 || spoiled) return
+      spoiled = spoil(new WaitingRows(state))
+      // At once: a command that meets a spoiled list may never end.
+      if (spoiled) checkInvariants(state)
+    }
+    const duel = new MarginDuel({ variant: 'perpsWaiting', seed: 38, commands: 9000, checkEvery: 1000, spoil: planted })
+    t.throws(() => duel.run(), expected)
+    t.ok(spoiled, 'there is such a row')
+  })
 }
 
 t.test('faults in the source of margin trading are caught', async (t) => {
@@ -79,7 +169,7 @@ t.test('faults in the source of margin trading are caught', async (t) => {
     const path = join(directory, 'core', file)
     const source = readFileSync(path, 'utf8')
     writeFileSync(path, source.replace(from, () => to))
-    const { status, said } = runCopy(directory)
+    const { status, said } = runCopy(directory, WAITING_FAULTS.includes(faults[each]!) ? 'waiting' : 'margin')
     t.equal(status, 3, `${file}: ${from} -> ${to || 'nothing'}: ${said.slice(0, status === 3 ? 160 : 1000)}`)
     writeFileSync(path, source)
   }

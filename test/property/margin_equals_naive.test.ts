@@ -4,9 +4,12 @@
  * events compared after each command, rows and invariants along the way, and after each turn of the sequencer's timers that they write what
  * is due: funding, ends of orders, and every bucket without enough margin. Wallets, sub-accounts and delegated agents sign, of all fee
  * tiers. Now and then all prices jump at once; then liquidation must end, also where rows of all kinds are used up (`perpsTight`).
+ * Take-profits, stop-losses, trailing stops and TWAP orders wait where there is room for them and where there is not (`perpsWaiting`,
+ * `perpsWaitingTight`): prices pile up behind what they fire, pairs stop and go on, time jumps over slices, and an engine that is made of
+ * stored columns goes on in the place of the one that there was.
  * The live audit of a running exchange (core/snapshot/audit.ts) goes over the state on the way, and names a bucket spoiled at the end.
  *
- * `npm test` has 25,000 commands of fixed seeds; `npm run test:deep` 200,000, then other seeds.
+ * `npm test` has 41,000 commands of fixed seeds; `npm run test:deep` 328,000, then other seeds.
  * One run again: SEED=7 COMMANDS=5000 node ... test/property/margin_equals_naive.test.ts
  */
 import t from 'tap'
@@ -14,7 +17,9 @@ import { Audit } from '../../core/snapshot/audit.ts'
 import { RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { bucketRow, getI64, setI64 } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
+import { CONDITIONAL_REASON_NAMES } from '../../core/layout/conditional.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
+import { TWAP_REASON_NAMES } from '../../core/layout/twap.ts'
 import { MarginDuel, type MarginDuelOptions } from '../support/margin_duel.ts'
 import { MARGIN_REFUSALS } from '../support/margin_refusals.ts'
 import { DEEP, eachRound } from '../suite/rounds.ts'
@@ -28,6 +33,9 @@ const RUNS: MarginDuelOptions[] = [
   { variant: 'perps', seed: 3, commands: 16_000, checkEvery: 1, stormEvery: 1800 },
   { variant: 'perpsTight', seed: 4, commands: 56_000, checkEvery: 97, stormEvery: 1200 },
   { variant: 'perpsTight', seed: 5, commands: 24_000, checkEvery: 7, stormEvery: 700 },
+  { variant: 'perpsWaiting', seed: 31, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
+  { variant: 'perpsWaiting', seed: 32, commands: 16_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'perpsWaitingTight', seed: 33, commands: 64_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
 ]
 
 /** What is refused while something is being liquidated and rows are used up: by shares of families, and by what one account may have. */
@@ -96,8 +104,12 @@ if (SEED !== undefined || VARIANT !== undefined) {
     }
     if (round > 0) continue
     t.strictSame(MARGIN_REFUSALS.filter((code) => !reached.has(code)), [], 'every refusal of margin trading is met')
-    const events = [7, 8, 9, 10, 11, 12, 13, 14].filter((event) => !reached.has(`event ${event}`))
-    t.strictSame(events, [], 'every event of margin trading is met')
+    const events = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18].filter((event) => !reached.has(`event ${event}`))
+    t.strictSame(events, [], 'every event of margin trading and of what waits is met')
+    const reasons = [...CONDITIONAL_REASON_NAMES.keys()].filter((reason) => !reached.has(`conditional ${reason}`))
+    t.strictSame(reasons, [], 'conditional orders change for every reason')
+    const twaps = [...TWAP_REASON_NAMES.keys()].filter((reason) => !reached.has(`TWAP ${reason}`))
+    t.strictSame(twaps, [], 'TWAP orders change for every reason')
     t.strictSame(FULL.filter((code) => !reached.has(`full ${code}`)), [], 'liquidation goes on and ends while rows are used up')
     t.strictSame(GRANTS.filter((grant) => !reached.has(`lacks ${grant}`)), [], 'agents lack what margin trading asks for')
   }

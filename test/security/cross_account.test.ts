@@ -98,7 +98,7 @@ async function person(name: string, from = newWallet(), clientId?: string): Prom
 
 type Calling = (name: OperationName, input?: Json, by?: Person) => Promise<Json>
 
-/** Two conditional orders of a long position, and two TWAP orders that are over and had slices of which none was filled; ids of one each. */
+/** Two conditional orders of a long position; two TWAP orders that are over, of whose slices none was filled. The ids of one each. */
 async function wait(call: Calling, { positionId, markPrice }: Json): Promise<Record<string, string>> {
   const takeProfit = { triggerPrice: String(Math.round(2 * Number(markPrice))), orderType: 'MARKET' }
   await call('AttachTpSl', { positionId, takeProfit })
@@ -182,7 +182,8 @@ async function seen(): Promise<string> {
   const { subAccountId, agentId } = world.things
   const reads: [OperationName, Json][] = [
     ['GetProfile', {}], ['ListBalances', {}], ['ListOrders', { status: ['SUBMITTED', 'PARTIALLY_FILLED'] }], ['ListSubAccounts', {}],
-    ['ListSubAccountLimits', { subAccountId }], ['GetDelegatedAgent', { agentId }], ['ListDelegatedAgents', {}], ['ListConditionalOrders', { state: ['PENDING', 'ARMED'] }],
+    ['ListSubAccountLimits', { subAccountId }], ['GetDelegatedAgent', { agentId }], ['ListDelegatedAgents', {}],
+    ['ListConditionalOrders', { state: ['PENDING', 'ARMED'] }],
   ]
   const collateral = async (): Promise<string[]> => {
     const { accounts } = must(await rest('ListMarginAccounts', {}, session))

@@ -45,8 +45,6 @@ export interface MarginDuelOptions {
   variant?: string
   /** Prices jump, and liquidation goes on among commands and must end, every so many commands ({@link MarginDuel.storm}). */
   stormEvery?: number
-  /** Orders wait for prices and times: {@link WaitingWorkload}. */
-  waits?: boolean
   /** Every so many commands an engine is made of the stored columns, and goes on in the place of the one that there was. */
   reloadEvery?: number
   /** Called before every command: the canary's chance to spoil the state. */
@@ -76,10 +74,11 @@ export class MarginDuel {
 
   constructor(options: MarginDuelOptions) {
     this.options = options
-    this.text = genesisText(VARIANTS[options.variant ?? 'perps']!)
+    const spec = VARIANTS[options.variant ?? 'perps']!
+    this.text = genesisText(spec)
     this.bench = createBench(this.text, options.outboxRecords)
     this.naive = new NaiveExchange(this.bench.state.genesis)
-    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis, options.waits)
+    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis, spec.waiting)
   }
 
   /** Runs it; throws at the first difference or broken invariant. */
@@ -206,8 +205,11 @@ export class MarginDuel {
     const { i32 } = this.bench.said
     const known = this.report.seen
     known.set(`event ${type}`, (known.get(`event ${type}`) ?? 0) + 1)
-    if (type === EventType.CONDITIONAL) return `conditional ${conditionalReasonOf(i32[base + CONDITIONAL_ORDER.at.what]!)}`
-    return type === EventType.TWAP ? `TWAP ${twapReasonOf(i32[base + TWAP_ORDER.at.what]!)}` : `events ${type}`
+    const [conditional, twap] = [type === EventType.CONDITIONAL, type === EventType.TWAP]
+    const code = conditional ? i32[base + CONDITIONAL_ORDER.at.code]! : twap ? i32[base + TWAP_ORDER.at.code]! : 0
+    if (code !== 0) known.set(`RESULT waiting ${code}`, (known.get(`RESULT waiting ${code}`) ?? 0) + 1)
+    if (conditional) return `conditional ${conditionalReasonOf(i32[base + CONDITIONAL_ORDER.at.what]!)}`
+    return twap ? `TWAP ${twapReasonOf(i32[base + TWAP_ORDER.at.what]!)}` : `events ${type}`
   }
 
   /** A bucket is in liquidation, or waits for its turn. */

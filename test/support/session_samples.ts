@@ -64,7 +64,7 @@ function marginInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
 function waitingInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
   const [conditionalOrderId, twapOrderId] = [NO_CONDITIONAL, NO_TWAP]
   return {
-    AttachTpSl: { positionId: NO_POSITION, takeProfit: { triggerPrice: '100', orderType: 'MARKET' }, trailingStop: { trailBps: 100 } },
+    AttachTpSl: { positionId: NO_POSITION, takeProfit: { triggerPrice: '999999', orderType: 'MARKET' }, trailingStop: { trailBps: 100 } },
     ListConditionalOrders: { state: ['ARMED'], pageSize: 5 }, GetConditionalOrder: { conditionalOrderId },
     CancelConditionalOrder: { conditionalOrderId },
     CreateTwapOrder: { tradingPairId: genesis.pairs[0]!.id, side: 'BUY', quantity: '0.1', durationSeconds: 600 },

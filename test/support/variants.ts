@@ -53,7 +53,7 @@ export interface VariantSpec {
   visitors?: number
   /** The operator of its workload lists assets and pairs and changes terms. */
   listing?: boolean
-  /** Its workload has TWAP orders. */
+  /** Its workload has orders that wait. */
   waiting?: boolean
 }
 
@@ -285,13 +285,13 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   perpsTight: { ...PERPS_TIGHT, pairs: oftenFunded(PERPS_TIGHT.pairs), feeTiers: TIGHT_TIERS },
   /** Both again with orders that wait: room for them, and nearly none; slices every two seconds. */
   perpsWaiting: {
-    ...PERPS, pairs: seldomStale(oftenFunded(PERPS.pairs)), feeTiers: PERPS_TIERS,
+    ...PERPS, waiting: true, pairs: seldomStale(oftenFunded(PERPS.pairs)), feeTiers: PERPS_TIERS,
     limits: {
       ...PERPS.limits, ...SLICES, conditionalOrders: 1024, conditionalOrdersPerAccount: 40, twapOrders: 128, twapOrdersPerAccount: 12,
     },
   },
   perpsWaitingTight: {
-    ...PERPS_TIGHT, pairs: smallOrders(oftenFunded(PERPS_TIGHT.pairs)), feeTiers: TIGHT_TIERS,
+    ...PERPS_TIGHT, waiting: true, pairs: smallOrders(oftenFunded(PERPS_TIGHT.pairs)), feeTiers: TIGHT_TIERS,
     limits: {
       ...PERPS_TIGHT.limits, ...SLICES, orders: 128, conditionalOrders: 48, conditionalOrdersPerAccount: 5, twapOrders: 24,
       twapOrdersPerAccount: 2,
@@ -301,7 +301,9 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   /** The same with TWAP orders, a slice each second, of more than the least value. */
   waiting: {
     ...FAMILY, waiting: true, pairs: FAMILY.pairs.map((pair) => ({ ...pair, minNotional: '0.2' })),
-    limits: { ...FAMILY.limits, twapSliceMs: 1000, twapOrders: 40, twapOrdersPerAccount: 5, conditionalOrders: 24, conditionalOrdersPerAccount: 3 },
+    limits: {
+      ...FAMILY.limits, twapSliceMs: 1000, twapOrders: 40, twapOrdersPerAccount: 5, conditionalOrders: 24, conditionalOrdersPerAccount: 3,
+    },
   },
   /** The same, begun by a version that did not ask wallets for their consent. */
   olderFamily: { ...FAMILY, rules: 0 },

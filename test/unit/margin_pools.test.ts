@@ -1,11 +1,15 @@
 /**
- * Promise: margin accounts, risk buckets and positions are pools with a share for each family, which an operator sees, with who holds most
- * of them; steps of liquidations are counted by what they did; an exchange without perpetuals shows none of it.
+ * Promise: margin accounts, risk buckets, positions, conditional orders and TWAP orders are pools with a share for each family, which an
+ * operator sees, with who holds most of them; steps of liquidations are counted by what they did; an exchange without perpetuals shows none
+ * of what is margin.
  */
 import t from 'tap'
 import { CommandType } from '../../core/layout/command.ts'
+import { ConditionType } from '../../core/layout/conditional.ts'
 import { makeMarginAccount, makeParent } from '../../core/margin/buckets.ts'
+import { makeConditional } from '../../core/margin/conditionals.ts'
 import { armBucket } from '../../core/margin/guards.ts'
+import { makeTwap } from '../../core/programs/twaps.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
 import { SCALAR } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
@@ -43,6 +47,24 @@ t.test('pools and their holders', async (t) => {
   t.same(await held('margin_accounts'), [[2], []])
   t.same(await held('risk_buckets'), [[], [3]])
   t.same(await held('positions'), [[], [4]])
+})
+
+t.test('what waits', async (t) => {
+  const state = exchange()
+  const { limits } = state.genesis
+  state.scalars[SCALAR.ACCOUNTS] = 1
+  const waiting = (): unknown[] => readPools(state, NOW).filter(({ pool }) => ['conditional_orders', 'twap_orders'].includes(pool))
+    .map(({ pool, used, capacity, share }) => [pool, used, capacity, share])
+  const shares = (used: number, capacity: number): unknown[] => [used, capacity, shareOf(capacity, capacity - used)]
+  makeConditional(state, 0, ConditionType.TWAP_START, 0, 0)
+  for (let made = 0; made < 2; made++) makeTwap(state, 0)
+  t.same(waiting(), [
+    ['conditional_orders', ...shares(1, limits.conditionalOrders)], ['twap_orders', ...shares(2, limits.twapOrders)],
+  ])
+  for (const [pool, held] of [['conditional_orders', 1], ['twap_orders', 2]] as const) {
+    const { accounts, families } = await largestHolders(state, pool, 5)
+    t.match([accounts, families], [[{ account: 0, held }], [{ account: 0, held }]], pool)
+  }
 })
 
 t.test('the matcher counts steps of liquidation', async (t) => {

@@ -6,7 +6,8 @@
  */
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { COMMAND_LAYOUTS, CommandType, slotsOfKind } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, CommandType, Option, slotsOfKind } from '../../core/layout/command.ts'
+import { LegFlag } from '../../core/layout/conditional.ts'
 import { decode, RECORD_WORDS, type Decoded } from '../../core/layout/table.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { ACCOUNT } from '../../core/state/columns.ts'
@@ -176,6 +177,57 @@ t.test('and orders of perpetuals, whose terms stand in words 22 to 31 of their r
       encodeOrder(bridge, at, CommandType.PLACE_ORDER, 5, caller, terms))
     t.same([payload, former], [sha(form), '00'.repeat(16)], 'no hash of before: there were no such orders')
     t.match(record, { ...NO_MARGIN, ...words }, end)
+  }
+})
+
+/** Legs, what the form ends with, and the words of the third slot. */
+const LEGS: readonly [legs: Partial<Item>, end: string, words: Decoded][] = [
+  [
+    { takeProfit: { triggerPrice: '120', orderType: 'MARKET' } }, ';takeProfit=12000', { profitTrigger: 12_000, profitFlags: 0 },
+  ],
+  [
+    { stopLoss: { triggerPrice: '90', orderType: 'LIMIT', limitPrice: '89.5', quantity: '0.25', expiresAt: '2030-01-01T00:00:00Z' } },
+    ';stopLoss=9000,limit=8950,quantity=250,expiresAt=1893456000000',
+    { stopTrigger: 9000, stopLimit: 8950, stopLots: 250, stopExpiresAt: 1_893_456_000_000, stopFlags: LegFlag.LIMIT | LegFlag.EXPIRES },
+  ],
+  [
+    {
+      takeProfit: { triggerPrice: '120', orderType: 'LIMIT', limitPrice: '121', timeInForce: 'FOK' },
+      stopLoss: { triggerPrice: '90', orderType: 'MARKET', slippageToleranceBps: 0 },
+      trailingStop: { trailBps: 50, activationPrice: '110', quantity: '0.1', slippageToleranceBps: 9 },
+    },
+    ';takeProfit=12000,limit=12100,timeInForce=FOK;stopLoss=9000,slippageToleranceBps=0' +
+    ';trailingStop=50,activation=11000,quantity=100,slippageToleranceBps=9',
+    {
+      profitTrigger: 12_000, profitLimit: 12_100, profitFlags: LegFlag.LIMIT | LegFlag.FOK, stopTrigger: 9000, stopFlags: LegFlag.SLIPPAGE,
+      stopSlippageBps: 0, trailBps: 50, trailActivation: 11_000, trailLots: 100, trailSlippageBps: 9, trailFlags: LegFlag.SLIPPAGE,
+    },
+  ],
+  [{ trailingStop: { trailBps: 2000, closePosition: true } }, ';trailingStop=2000', { trailBps: 2000, trailLots: 0 }],
+  [
+    { takeProfit: { triggerPrice: '120.00', orderType: 'LIMIT', limitPrice: '121', timeInForce: 'GTC' } }, ';takeProfit=12000,limit=12100',
+    { profitFlags: LegFlag.LIMIT },
+  ],
+  [
+    { takeProfit: { triggerPrice: '120', orderType: 'LIMIT', limitPrice: '121', timeInForce: 'IOC' } },
+    ';takeProfit=12000,limit=12100,timeInForce=IOC', { profitFlags: LegFlag.LIMIT | LegFlag.IOC },
+  ],
+]
+
+t.test('and legs, at the end and only where there are any, in the third slot of the record', async (t) => {
+  const { payload, options } = encoded(CommandType.PLACE_ORDER, false, (bridge, at) =>
+    encodeOrder(bridge, at, CommandType.PLACE_ORDER, 5, caller, onMargin({})))
+  t.notOk(Number(options) & Option.LEGS)
+  for (const [legs, end, words] of LEGS) {
+    const terms = onMargin(legs)
+    const form = `${formOfOrder(onMargin({}))}${end}`
+    t.equal(formOfOrder(terms), form)
+    const record = encoded(CommandType.PLACE_ORDER, true, (bridge, at) =>
+      encodeOrder(bridge, at, CommandType.PLACE_ORDER, 5, caller, terms))
+    t.same([record['payload'], record['former']], [sha(form), '00'.repeat(16)])
+    t.not(record['payload'], payload)
+    t.ok(Number(record['options']) & Option.LEGS)
+    t.match(record, { ...words }, end)
   }
 })
 
