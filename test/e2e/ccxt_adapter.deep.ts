@@ -174,12 +174,28 @@ t.test('positions of a perpetual', async (t) => {
   await maker.createOrder(swap, 'limit', 'buy', 0.02, 64000, terms)
   await t.rejects(taker.closePosition(swap, 'short'), ccxt.BadSymbol)
   await t.rejects(taker.closePosition(swap, 'long', { stopLossPrice: 1 }), ccxt.NotSupported)
+  const stop = await taker.createOrder(swap, 'limit', 'sell', 0.02, 59_900, { stopLossPrice: 60_000 })
+  fits(t, stop, ORDER, 'that waits')
+  const trail = await taker.createOrder(swap, 'market', 'sell', 0.01, undefined, { trailingPercent: 1.5 })
+  const waiting = await taker.fetchOpenOrders(swap, undefined, undefined, { trigger: true })
+  for (const each of waiting) fits(t, each, ORDER, 'of those that wait')
+  t.match(waiting, [
+    { id: stop.id, status: 'open', type: 'limit', side: 'sell', price: 59_900, triggerPrice: 60_000, amount: 0.02, reduceOnly: true },
+    { id: trail.id, status: 'open', type: 'market', triggerPrice: 65000 * 0.985, amount: 0.01 },
+  ])
+  t.match(await taker.cancelOrder(trail.id, swap, { trigger: true }), { id: trail.id, status: 'canceled' })
+  await t.rejects(taker.cancelOrder(trail.id, swap, { trigger: true }), ccxt.OrderNotFound)
+  await t.rejects(taker.createOrder(swap, 'market', 'sell', 0.02, undefined, { stopLossPrice: 70_000 }), ccxt.InvalidOrder)
   const part = await taker.closePosition(swap, 'long', { quantity: 0.005, closeType: 'ioc', price: 64000 })
   fits(t, part, ORDER, 'closing')
   t.match(part, { symbol: swap, side: 'sell', type: 'limit', reduceOnly: true, amount: 0.005, average: 64000, status: 'closed' })
   t.match(await taker.closePosition(swap), { type: 'market', amount: 0.015, filled: 0.015 })
   t.same(await taker.fetchPositions(), [])
   t.equal(await taker.fetchPosition(swap), undefined)
+  t.same(await taker.fetchOpenOrders(undefined, undefined, undefined, { trigger: true }), [], 'what waits ends with its position')
+  const legs = { stopLoss: { triggerPrice: 9000 }, takeProfit: { type: 'limit', triggerPrice: 70_000, price: 70_000 } }
+  t.match(await taker.createOrder(swap, 'limit', 'buy', 0.001, 10_001, { ...terms, ...legs }), { info: { ocoGroupId: String } })
+  t.match((await taker.fetchOpenOrders(swap, undefined, undefined, { trigger: true })).map(({ type }) => type).sort(), ['limit', 'market'])
   const rate = await taker.fetchFundingRate(swap)
   t.match(rate, { symbol: swap, indexPrice: 65000, markPrice: Number, fundingRate: Number, previousFundingRate: undefined, interval: '1h' })
   t.equal(rate.fundingTimestamp! % 3_600_000, 0, 'the shipped markets pay on the hour')

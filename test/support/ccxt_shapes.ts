@@ -36,7 +36,8 @@ export const ORDER: Shape = {
   symbol: 'string', type: ['limit', 'market'], timeInForce: ['GTC', 'IOC', 'FOK', 'PO', null], side: SIDE,
   price: 'number?', average: 'number?', amount: 'number',
   filled: 'number', remaining: 'number', cost: 'number', trades: 'any', fee: 'any', reduceOnly: 'boolean?',
-  postOnly: 'boolean?', stopPrice: 'number?', triggerPrice: 'number?', info: 'any',
+  postOnly: 'boolean?', stopPrice: 'number?', triggerPrice: 'number?', stopLossPrice: 'number?',
+  takeProfitPrice: 'number?', info: 'any',
 }
 export const POSITION: Shape = {
   id: 'string', symbol: 'string', ...MOMENT, lastUpdateTimestamp: 'number?', isolated: 'boolean', hedged: 'boolean',

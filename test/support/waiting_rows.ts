@@ -36,8 +36,9 @@ export class WaitingRows {
   }
 
   addToAccount(field: number): boolean {
-    const account = Array.from({ length: this.state.scalars[SCALAR.ACCOUNTS]! }, (_, row) => row * WAITING_WORDS)
-    return this.first(account.filter((at) => this.state.waiting[at + WAITING.CONDITIONALS]! > 0), (at) => void this.state.waiting[at + field]!++)
+    const { waiting, scalars } = this.state
+    const accounts = Array.from({ length: scalars[SCALAR.ACCOUNTS]! }, (_, row) => row * WAITING_WORDS)
+    return this.first(accounts.filter((at) => waiting[at + WAITING.CONDITIONALS]! > 0), (at) => void waiting[at + field]!++)
   }
 
   uncount(): boolean {
@@ -57,8 +58,8 @@ export class WaitingRows {
   }
 
   moveTrigger(): boolean {
-    const stands = this.conditionals((word) =>
-      word(CONDITIONAL.STANDING) === Standing.HEAP && word(CONDITIONAL.TRIGGER) !== 0 && word(CONDITIONAL.KIND) !== ConditionType.TWAP_START)
+    const stands = this.conditionals((word) => word(CONDITIONAL.STANDING) === Standing.HEAP && word(CONDITIONAL.TRIGGER) !== 0 &&
+      word(CONDITIONAL.KIND) !== ConditionType.TWAP_START)
     const ofOne = stands.filter((at) => this.state.triggerAt[at / CONDITIONAL_WORDS]! > 1)
     const above = (at: number): boolean => (this.state.conditionals[at + CONDITIONAL.FLAGS]! & 64) !== 0
     return this.first(ofOne, (at) => void (this.state.conditionals[at + CONDITIONAL.TRIGGER] = above(at) ? 1 : this.state.priceTicks - 1))

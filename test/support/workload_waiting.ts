@@ -66,6 +66,10 @@ export class WaitingWorkload {
   private readonly twaps: KnownTwap[] = []
   /** A pair that takes no orders, or -1. */
   private stopped = -1
+  /** A position that gets one pair of legs after the other. */
+  private crowded: { position: KnownPosition; left: number } | null = null
+  /** A margin account that a TWAP order named. */
+  private named: { account: number; values: Decoded } | null = null
 
   constructor(seed: number, genesis: Genesis) {
     this.genesis = genesis
@@ -98,11 +102,15 @@ export class WaitingWorkload {
   private own(world: World): Command | null {
     if (this.bursts && this.chance(5, 6) && this.perps().length > 0) return this.price(world, this.perps()[this.chance(1, 12) ? 1 : 0]!)
     if (this.stopped >= 0 && this.chance(1, 14)) return this.status(this.stopped, PairStatus.ACTIVE)
+    if (this.crowded !== null && this.chance(1, 3)) return this.crowd(world, this.crowded)
     if (this.below(100) >= OFTEN || world.accounts().length === 0) return null
+    if (this.named !== null && this.chance(1, 9)) return this.closeNamed(world, this.named)
     const dice = this.below(100)
     const positions = world.positions()
+    if (positions.length > 0 && this.chance(1, 250)) this.crowded = { position: this.pick(positions), left: 12 }
     if (dice < 34 && positions.length > 0) return this.attach(world, this.pick(positions))
-    if (dice === 0) return this.attach(world, { row: this.below(3) - 1, sequence: 1, account: this.pick(world.accounts()), pair: 0, lots: 1 })
+    const nobodys = { row: this.below(3) - 1, sequence: 1, pair: 0, lots: 1 }
+    if (dice === 0) return this.attach(world, { ...nobodys, account: this.pick(world.accounts()) })
     if (dice < 54) return this.createTwap(world)
     if (dice < 60) return this.cancelConditional(world)
     if (dice < 64) return this.cancelTwap(world)
@@ -126,6 +134,15 @@ export class WaitingWorkload {
     const named = { position: row, openedSequence: this.chance(1, 30) ? sequence + 1 : sequence }
     const legs = this.legs(world, pair, lots > 0, lots)
     return { type: CommandType.ATTACH_CONDITIONALS, values: { ...world.sign(account), ...named, ...legs } }
+  }
+
+  /** Far from the price, so that they stay. */
+  private crowd(world: World, crowded: { position: KnownPosition; left: number }): Command {
+    const { row, sequence, account, pair, lots } = crowded.position
+    if (--crowded.left === 0) this.crowded = null
+    const [high, low] = [1.4, 0.6].map((part) => Math.round(world.price(pair) * part))
+    const legs = { profitTrigger: lots > 0 ? high! : low!, stopTrigger: lots > 0 ? low! : high! }
+    return { type: CommandType.ATTACH_CONDITIONALS, values: { ...world.sign(account), position: row, openedSequence: sequence, ...legs } }
   }
 
   /** Legs of a position or an entry order of so many lots. */
@@ -230,7 +247,15 @@ export class WaitingWorkload {
       seed: (BigInt(this.random.u32()) << 31n) - BigInt(this.random.u32()), ...this.window(world), collateral: 0n, position: 0,
       ...carried, flags: (flags | (Number(carried['flags'] ?? 0) & Flag.CROSS)) >>> 0, ...(labelled ? { label: hex(label, 40) } : {}),
     }
+    const [named, sequence] = [Number(carried['marginAccount'] ?? 0), carried['namedSequence'] ?? 0]
+    if (named > 0) this.named = { account, values: { marginAccount: named - 1, createdSequence: sequence } }
     return { type: CommandType.CREATE_TWAP, values: { ...values, ...world.sign(account) } }
+  }
+
+  /** The margin account that a TWAP order named is to be closed. */
+  private closeNamed(world: World, { account, values }: { account: number; values: Decoded }): Command {
+    this.named = null
+    return { type: CommandType.CLOSE_MARGIN_ACCOUNT, values: { ...world.sign(account), ...values } }
   }
 
   private window({ time }: World): Decoded {

@@ -5,7 +5,7 @@
  */
 import t from 'tap'
 import {
-  AuthenticationError, ExchangeError, NotSupported, RequestTimeout, Ringbook,
+  AuthenticationError, BadSymbol, ExchangeError, NotSupported, RequestTimeout, Ringbook,
 } from '../../gateway/client/ccxt/index.ts'
 import { createClient, createSigner, type ClientOptions } from '../../gateway/client/index.ts'
 import { crc32 } from '../../gateway/client/checksum.ts'
@@ -157,9 +157,13 @@ function venueOf(t: Teardown, service: Service, more: Partial<ClientOptions> = {
 t.test('an order with a parameter that the service would ignore is not placed', async (t) => {
   const service = new Service()
   const venue = venueOf(t, service)
-  const trigger = ['triggerPrice', 'stopPrice', 'stopLossPrice', 'takeProfitPrice', 'trailingPercent']
+  const trigger = ['triggerPrice', 'stopPrice', 'trailingTriggerPrice', 'trigger']
   for (const name of [...trigger, 'cost', 'test', 'constructor']) {
     await t.rejects(venue.createOrder('BTC/USDC', 'market', 'sell', 1, undefined, { [name]: 9 }), NotSupported, name)
+    await t.rejects(venue.editOrder('x', 'BTC/USDC', 'limit', 'buy', 1, 1, { [name]: 9 }), NotSupported, name)
+  }
+  for (const name of ['stopLossPrice', 'takeProfitPrice', 'trailingPercent']) {
+    await t.rejects(venue.createOrder('BTC/USDC', 'market', 'sell', 1, undefined, { [name]: 9 }), BadSymbol, `${name} is of a position`)
     await t.rejects(venue.editOrder('x', 'BTC/USDC', 'limit', 'buy', 1, 1, { [name]: 9 }), NotSupported, name)
   }
   t.strictSame([service.of('POST /orders'), service.of('PUT /orders')], [[], []])

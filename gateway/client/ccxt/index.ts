@@ -8,9 +8,9 @@
  *
  * Arguments and structures are those that ccxt documents (shapes.ts), errors have its class names (errors.ts). Numbers are floats as in
  * ccxt, decimal text is taken too; what is sent is text in whole steps: amounts are cut to the lot size, prices rounded to the tick size.
- * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`...; others are
- * NotSupported (params.ts). Where an order is looked up, `params.clientOrderId` names it in place of the id, which may
- * be empty then.
+ * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`...; others are NotSupported
+ * (params.ts). Orders that wait for a price are in triggers.ts. Where an order is looked up, `params.clientOrderId` names it in place of
+ * the id, which may be empty then.
  *
  * Private verbs sign in by themselves, and again when the session is over (session.ts). `watch` verbs subscribe with their first call and
  * answer with what came since the last one (watching.ts); {@link Ringbook.close} ends them. A creation is never sent twice by itself;
@@ -22,22 +22,23 @@ import { BadSymbol, InvalidOrder, unified } from './errors.ts'
 import type { Feed } from './feed.ts'
 import { rowsOf } from './listing.ts'
 import { checkParams, marginOf } from './params.ts'
-import { PERPETUAL_VERBS, PerpetualVerbs } from './perpetuals.ts'
+import { PERPETUAL_VERBS } from './perpetuals.ts'
 import { inSteps } from './precision.ts'
 import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
 import {
   arrivalTrades, balancesOf, bookOf, candleOf, currenciesOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf,
   screenerTicker, tradeOf,
-  type Balances, type Currency, type Market, type OHLCV, type OrderBook, type Status, type Ticker, type Trade,
+  type Balances, type Canceled, type Currency, type Market, type OHLCV, type OrderBook, type Status, type Ticker, type Trade,
   type UnifiedOrder,
 } from './shapes.ts'
+import { TriggerVerbs, waitsForPrice } from './triggers.ts'
 import { Watching } from './watching.ts'
 
 export * from './errors.ts'
 export type { FundingPayment, FundingRate, FundingRateEntry, Position } from './perpetuals.ts'
 export type {
-  Balance, Balances, Currency, Fee, Market, MinMax, OHLCV, OrderBook, OrderStatus, Ticker, Trade, UnifiedOrder,
+  Balance, Balances, Canceled, Currency, Fee, Market, MinMax, OHLCV, OrderBook, OrderStatus, Ticker, Trade, UnifiedOrder,
 } from './shapes.ts'
 
 /** A number as ccxt has it, or decimal text, which is exact. */
@@ -57,7 +58,7 @@ const VERBS = [
   ...PERPETUAL_VERBS,
 ] as const
 
-export class Ringbook extends PerpetualVerbs {
+export class Ringbook extends TriggerVerbs {
   readonly id = 'ringbook'
   readonly name = 'Ringbook'
   /** ccxt's TICK_SIZE: `precision` is a step. */
@@ -213,17 +214,19 @@ export class Ringbook extends PerpetualVerbs {
   /** `trades` are the fills on arrival; `params.returnFills` false leaves them out. */
   createOrder(symbol: string, type: string, side: string, amount: Num, price?: Num, params: Params = {}): Promise<UnifiedOrder> {
     return this.privately(async () => {
-      checkParams('CreateOrder', params)
+      if (!waitsForPrice(params)) checkParams('CreateOrder', params)
       await this.loadMarkets()
       const market = this.market(symbol)
-      const orderType = oneOf(type, ['LIMIT', 'MARKET'])
+      const [orderType, way] = [oneOf(type, ['LIMIT', 'MARKET'] as const), oneOf(side, ['BUY', 'SELL'] as const)]
+      if (waitsForPrice(params)) return this.attach({ symbol, orderType, side: way, amount, price }, params)
       const { timeInForce, ...rest } = params
       const postOnly = timeInForce === 'PO' ? { postOnly: true } : timeInForce === undefined ? {} : { timeInForce }
       const terms = {
-        tradingPairId: market.id, orderType, side: oneOf(side, ['BUY', 'SELL']), quantity: this.amountToPrecision(symbol, amount),
+        tradingPairId: market.id, orderType, side: way, quantity: this.amountToPrecision(symbol, amount),
         // In ccxt a market order may be given a price, which does not count.
         ...(price === undefined || orderType === 'MARKET' ? {} : { price: this.priceToPrecision(symbol, price) }), ...postOnly,
         returnFills: true, ...(market.swap ? { tradingMode: 'MARGIN' } : {}), ...rest, ...marginOf(rest),
+        ...this.legsIn(symbol, rest),
       } as Input<'CreateOrder'>
       return placedOf(await this.client.CreateOrder(terms), terms, market.symbol)
     })
@@ -255,7 +258,8 @@ export class Ringbook extends PerpetualVerbs {
   /** `symbol` is not needed. */
   cancelOrder(id: string, symbol?: string, params: Params = {}): Promise<Canceled> {
     return this.privately(async () => {
-      const { clientOrderId: _, ...rest } = params
+      const { clientOrderId: _, trigger, ...rest } = params
+      if (trigger === true) return this.cancelTrigger(id, symbol)
       const info = await this.client.CancelOrder({ orderId: nameOf(id, params), ...rest })
       return { id: info.orderId, symbol, status: 'canceled', info }
     })
@@ -272,7 +276,8 @@ export class Ringbook extends PerpetualVerbs {
   }
 
   fetchOrder(id: string, _symbol?: string, params: Params = {}): Promise<UnifiedOrder> {
-    return this.privately(async () => orderOf(await this.client.GetOrder({ orderId: nameOf(id, params) })))
+    return this.privately(async () =>
+      params['trigger'] === true ? this.trigger(id) : orderOf(await this.client.GetOrder({ orderId: nameOf(id, params) })))
   }
 
   /** Orders from `since` on, or the newest; oldest first. */
@@ -280,8 +285,10 @@ export class Ringbook extends PerpetualVerbs {
     return this.#orders([], symbol, since, limit)
   }
 
-  fetchOpenOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
-    return this.#orders(OPEN, symbol, since, limit)
+  /** Orders that rest; with `params.trigger` those that wait for a price. */
+  fetchOpenOrders(symbol?: string, since?: number, limit?: number, { trigger }: Params = {}): Promise<UnifiedOrder[]> {
+    if (trigger !== true) return this.#orders(OPEN, symbol, since, limit)
+    return this.privately(async () => this.openTriggers(await this.#pairOf(symbol), since, limit))
   }
 
   /** Those that were filled; `fetchOrders` has the cancelled ones too. */
@@ -425,22 +432,15 @@ export class Ringbook extends PerpetualVerbs {
   }
 }
 
-export interface Canceled {
-  readonly id: string
-  readonly symbol: string | undefined
-  readonly status: 'canceled'
-  readonly info: unknown
-}
-
 /** How the service knows the order: its id, or the client order id of one that rests. */
 const nameOf = (id: string, { clientOrderId }: Params): string =>
   typeof clientOrderId === 'string' && clientOrderId !== '' ? `client:${clientOrderId}` : id
 const sinceOf = (since: number | undefined): { startTime?: string } => (since === undefined ? {} : { startTime: String(since) })
 
-function oneOf(word: string, words: readonly string[]): string {
-  const upper = String(word).toUpperCase()
-  if (!words.includes(upper)) throw new InvalidOrder(`${word} is none of ${words.join(', ').toLowerCase()}`)
-  return upper
+function oneOf<Word extends string>(word: string, words: readonly Word[]): Word {
+  const found = words.find((each) => each === String(word).toUpperCase())
+  if (found === undefined) throw new InvalidOrder(`${word} is none of ${words.join(', ').toLowerCase()}`)
+  return found
 }
 
 function bounded<Item extends { timestamp: number | undefined }>(items: readonly Item[], since = 0, limit = items.length): Item[] {

@@ -1,7 +1,7 @@
 /**
  * `params` of the verbs that place orders. The service ignores fields that it does not know, and ccxt has many for
- * orders that wait for a price: an order with `stopLossPrice` would be done at once, without it. So what is no field of
- * the operation is refused here.
+ * orders that wait for a price: an order with `triggerPrice` would be done at once, without it. So what is no field of
+ * the operation is refused here. What ccxt has for orders that wait and the service too is in triggers.ts.
  */
 import type { Input } from '../index.ts'
 import { NotSupported } from './errors.ts'

@@ -163,7 +163,7 @@ export abstract class PerpetualVerbs {
   /** The open position of a perpetual, or `undefined`. Throws ArgumentsRequired when there are several and none is named. */
   fetchPosition(symbol: string, params: Params = {}): Promise<Position | undefined> {
     return this.privately(async () => {
-      const row = await this.#one(symbol, params)
+      const row = await this.one(symbol, params)
       if (row === undefined) return undefined
       return positionOf(row, this.market(symbol).symbol, await this.client.GetPositionRisk({ positionId: row.positionId }))
     })
@@ -177,7 +177,7 @@ export abstract class PerpetualVerbs {
     return this.privately(async () => {
       const strange = Object.keys(params).find((name) => params[name] !== undefined && !CLOSE_PARAMS.includes(name))
       if (strange !== undefined) throw new NotSupported(`ClosePosition has no parameter ${strange}: nothing was sent`)
-      const row = await this.#one(symbol, params)
+      const row = await this.one(symbol, params)
       const is = row?.side === 'LONG' ? ['long', 'buy'] : ['short', 'sell']
       if (row === undefined || (side !== undefined && !is.includes(side))) throw new BadSymbol(`${symbol} has no such open position`)
       const terms = this.#closeTerms(symbol, params)
@@ -265,7 +265,8 @@ export abstract class PerpetualVerbs {
     return symbol
   }
 
-  async #one(symbol: string, { positionId }: Params): Promise<PositionRow | undefined> {
+  /** The open position of a perpetual; of several the one that is named. */
+  protected async one(symbol: string, { positionId }: Params): Promise<PositionRow | undefined> {
     await this.loadMarkets()
     const rows = await this.#open({ tradingPairId: swap(this.market(symbol)).id })
     if (positionId !== undefined) return rows.find((row) => row.positionId === positionId)

@@ -145,8 +145,11 @@ export interface UnifiedOrder extends Moment {
   readonly reduceOnly: boolean
   readonly side: 'buy' | 'sell'
   readonly price: Num
-  readonly triggerPrice: undefined
-  readonly stopPrice: undefined
+  /** Of an order that waits for a price: the mark price that fires it. */
+  readonly triggerPrice: Num
+  readonly stopPrice: Num
+  readonly stopLossPrice: Num
+  readonly takeProfitPrice: Num
   readonly amount: number
   readonly filled: number
   readonly remaining: number
@@ -304,8 +307,8 @@ function termsOf(terms: Terms, filledText: string, averageText: string | undefin
     clientOrderId: terms.clientOrderId, type: lower(terms.orderType), side: lower(terms.side), price: numberOf(terms.price),
     amount: Number(terms.quantity), timeInForce: postOnly ? 'PO' : terms.timeInForce, postOnly, reduceOnly: terms.reduceOnly === true,
     filled, average,
-    cost: average === undefined ? 0 : filled * average, triggerPrice: undefined, stopPrice: undefined, lastTradeTimestamp: undefined,
-    trades: [] as Trade[],
+    cost: average === undefined ? 0 : filled * average, triggerPrice: undefined, stopPrice: undefined, stopLossPrice: undefined,
+    takeProfitPrice: undefined, lastTradeTimestamp: undefined, trades: [] as Trade[],
   } as const
 }
 
@@ -316,6 +319,42 @@ export function orderOf(order: OrderRow): UnifiedOrder {
     lastUpdateTimestamp: Date.parse(order.updatedAt), symbol: unifiedSymbol(order.symbol), status: STATUS[order.status],
     remaining: Number(order.remainingQuantity), fee, fees: [fee], info: order,
   }
+}
+
+type ConditionalRow = Output<'GetConditionalOrder'>
+const CONDITIONAL_STATUS: Readonly<Record<ConditionalRow['state'], OrderStatus>> = {
+  PENDING: 'open', ARMED: 'open', TRIGGERED: 'closed', CANCELLED: 'canceled', EXPIRED: 'expired', FAILED: 'rejected',
+}
+
+type Told = 'conditionalOrderId' | 'conditionType' | 'symbol' | 'orderType' | 'side' | 'state' | 'createdAt' | 'updatedAt'
+
+/**
+ * An order that waits for a price. It trades nothing itself: what it entered is another order, `info.triggeredOrderId`. Its amount is what
+ * it closes if it fires now, 0 while it waits for a position.
+ */
+export function conditionalOf(
+  row: Pick<ConditionalRow, Told> & Partial<ConditionalRow>, info: unknown = row,
+): UnifiedOrder {
+  const { conditionType, quantity = '0', limitPrice } = row
+  const terms = termsOf({
+    orderType: row.orderType, side: row.side, quantity, reduceOnly: true, ...(limitPrice === undefined ? {} : { price: limitPrice }),
+    ...(row.timeInForce === undefined ? {} : { timeInForce: row.timeInForce }),
+  }, '0', undefined)
+  const triggerPrice = numberOf(row.triggerPrice)
+  const status = CONDITIONAL_STATUS[row.state]
+  return {
+    ...terms, id: row.conditionalOrderId, ...momentOf(row.createdAt), lastUpdateTimestamp: Date.parse(row.updatedAt),
+    symbol: unifiedSymbol(row.symbol), status, remaining: status === 'open' ? terms.amount : 0, triggerPrice, stopPrice: triggerPrice,
+    stopLossPrice: conditionType === 'TAKE_PROFIT' ? undefined : triggerPrice,
+    takeProfitPrice: conditionType === 'TAKE_PROFIT' ? triggerPrice : undefined, fee: undefined, fees: [], info,
+  }
+}
+
+export interface Canceled {
+  readonly id: string
+  readonly symbol: string | undefined
+  readonly status: 'canceled'
+  readonly info: unknown
 }
 
 type Placed = Pick<Output<'CreateOrder'>, 'orderId' | 'engineTime' | 'matchResult'>

@@ -48,6 +48,11 @@ MOVEMENTS = [
         ("p3", "DEBIT", 9), ("p1", "DEBIT", 7), ("p2", "CREDIT", 5), ("p3", "CREDIT", 3), ("p1", "CREDIT", 1),
     )
 ]
+WAITING = {
+    "conditionalOrderId": "c1", "conditionType": "STOP_LOSS", "state": "ARMED", "symbol": "BTC/USDC-PERP",
+    "side": "SELL", "triggerPrice": "90.5", "orderType": "LIMIT", "limitPrice": "90", "timeInForce": "IOC", "quantity": "0.02",
+    "createdAt": time_of(0), "updatedAt": time_of(1),
+}
 RATES = [{"fundingRate": f"0.00{minute}", "fundingTime": time_of(minute)} for minute in (8, 4)]
 
 
@@ -97,6 +102,18 @@ class Answers:
     def CreateOrder(self, fields: Dict[str, Any]) -> Any:
         result = {"totalFilled": "0", "remainingQuantity": "0.02", "status": "SUBMITTED"}
         return {"orderId": "o", "engineTime": time_of(9), "matchResult": result}
+
+    def AttachTpSl(self, fields: Dict[str, Any]) -> Any:
+        return {"stopLossOrderId": "s", "takeProfitOrderId": "t", "trailingStopOrderId": "r", "engineTime": time_of(9)}
+
+    def ListConditionalOrders(self, fields: Dict[str, Any]) -> Any:
+        return self.page("conditionalOrders", [WAITING], fields)
+
+    def GetConditionalOrder(self, fields: Dict[str, Any]) -> Any:
+        return {**WAITING, "state": "FAILED"}
+
+    def CancelConditionalOrder(self, fields: Dict[str, Any]) -> Any:
+        return {"status": "SUCCESS"}
 
     def ClosePosition(self, fields: Dict[str, Any]) -> Any:
         size = fields.get("quantity") or "0.02"
@@ -182,6 +199,69 @@ class Perpetuals(unittest.TestCase):
         order, asked = both(lambda exchange: exchange.close_position(SWAP, None, terms))
         self.assertEqual(asked[-1][1], {"positionId": "p1", "closeType": "IOC", "quantity": "0.011", "price": "110.5"})
         self.assertEqual([order["side"], order["type"], order["timeInForce"]], ["sell", "limit", "IOC"])
+
+    def test_legs_of_an_order(self) -> None:
+        _, asked = both(lambda exchange: exchange.create_order(SWAP, "limit", "buy", 1, 100, {
+            "stopLoss": {"type": "limit", "triggerPrice": 90.4, "price": 89.9, "amount": 0.5},
+            "takeProfit": {"triggerPrice": "120", "slippageToleranceBps": 9}, "trailingStop": {"trailBps": 50},
+        }))
+        self.assertEqual({name: asked[-1][1][name] for name in ("stopLoss", "takeProfit", "trailingStop")}, {
+            "stopLoss": {"orderType": "LIMIT", "triggerPrice": "90.5", "limitPrice": "90.0", "quantity": "0.5"},
+            "takeProfit": {"orderType": "MARKET", "triggerPrice": "120", "slippageToleranceBps": 9},
+            "trailingStop": {"trailBps": 50},
+        })
+        strange = {"stopLoss": {"triggerPrice": 90, "triggerBy": "last"}}
+        with self.assertRaises(ccxt_errors.NotSupported):
+            both(lambda exchange: exchange.create_order(SWAP, "market", "buy", 1, None, strange))
+
+    def test_orders_that_close_a_position(self) -> None:
+        def attach(kind: str, price: Any, more: Dict[str, Any], side: str = "sell") -> Tuple[Any, Any]:
+            params = {"positionId": "p1", **more}
+            order, asked = both(lambda exchange: exchange.create_order(SWAP, kind, side, 0.0209, price, params))
+            return order, asked[-1]
+
+        order, asked = attach("limit", 89.9, {"stopLossPrice": 90.4, "timeInForce": "IOC", "reduceOnly": True})
+        stop = {"orderType": "LIMIT", "triggerPrice": "90.5", "limitPrice": "90.0", "timeInForce": "IOC"}
+        self.assertEqual(asked, ("AttachTpSl", {"positionId": "p1", "stopLoss": {**stop, "quantity": "0.020"}}))
+        names = ("id", "symbol", "side", "type", "price", "triggerPrice", "stopLossPrice", "amount", "status")
+        self.assertEqual([order[name] for name in (*names, "timestamp")], [
+            "s", SWAP, "sell", "limit", 90.0, 90.5, 90.5, 0.02, "open", milliseconds_of(9),
+        ])
+        order, asked = attach("market", 130, {"takeProfitPrice": 120})
+        profit = {"orderType": "MARKET", "triggerPrice": "120", "quantity": "0.020"}
+        self.assertEqual(asked[1], {"positionId": "p1", "takeProfit": profit})
+        self.assertEqual([order["id"], order["takeProfitPrice"], order["stopLossPrice"]], ["t", 120.0, None])
+        order, asked = attach("market", None, {"trailingPercent": 1.1, "trailingTriggerPrice": 110})
+        trail = {"trailBps": 110, "activationPrice": "110", "quantity": "0.020"}
+        self.assertEqual(asked[1], {"positionId": "p1", "trailingStop": trail})
+        self.assertEqual([order["id"], order["triggerPrice"], order["reduceOnly"]], ["r", None, True])
+
+        stop_loss = {"stopLossPrice": 90}
+        for strange in ("triggerPrice", "leverage", "clientOrderId", "stopLoss"):
+            self.assertRaises(ccxt_errors.NotSupported, attach, "market", None, {**stop_loss, strange: 9})
+        for more in (
+            {"takeProfitPrice": 120}, {"reduceOnly": False}, {"trailingTriggerPrice": 120}, {"positionId": "p2"},
+        ):
+            self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, {**stop_loss, **more})
+        for distance in (0.105, "x", "NaN", "Infinity"):
+            self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, {"trailingPercent": distance})
+        self.assertRaises(ccxt_errors.InvalidOrder, attach, "limit", 100, {"trailingPercent": 1})
+        self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, stop_loss, "buy")
+        self.assertRaises(ccxt_errors.ArgumentsRequired, attach, "market", None, {**stop_loss, "positionId": None})
+
+    def test_orders_that_wait(self) -> None:
+        orders, asked = both(lambda exchange: exchange.fetch_open_orders(SWAP, None, 5, {"trigger": True}))
+        terms = {"pageToken": "", "pageSize": 5, "tradingPairId": "btc", "state": ["PENDING", "ARMED"]}
+        self.assertEqual(asked[-1], ("ListConditionalOrders", terms))
+        names = ("id", "symbol", "status", "side", "type", "price", "stopPrice", "amount", "remaining", "reduceOnly")
+        self.assertEqual([[order[name] for name in names] for order in orders], [
+            ["c1", SWAP, "open", "sell", "limit", 90.0, 90.5, 0.02, 0.02, True],
+        ])
+        order, asked = both(lambda exchange: exchange.fetch_order("c1", None, {"trigger": True}))
+        self.assertEqual([order["status"], order["remaining"]], ["rejected", 0.0])
+        ended, asked = both(lambda exchange: exchange.cancel_order("c1", SWAP, {"trigger": True}))
+        self.assertEqual(asked[-1], ("CancelConditionalOrder", {"conditionalOrderId": "c1"}))
+        self.assertEqual([ended["id"], ended["status"]], ["c1", "canceled"])
 
     def test_funding(self) -> None:
         paid, asked = both(lambda exchange: exchange.fetch_funding_history())

@@ -209,11 +209,16 @@ class Verbs(unittest.TestCase):
         exchange = Unified(cast(Client, client))
         exchange.load_markets()
         client.asked.clear()
-        for name in ("triggerPrice", "stopPrice", "stopLossPrice", "takeProfitPrice", "cost", "test", "self"):
+        for name in ("triggerPrice", "stopPrice", "trailingTriggerPrice", "trigger", "cost", "test", "self"):
             with self.assertRaises(ccxt_errors.NotSupported):
                 exchange.create_order("ETH/USDC", "market", "sell", 1, None, {name: 90.0})
             with self.assertRaises(ccxt_errors.NotSupported):
                 exchange.edit_order("o", "ETH/USDC", "limit", "buy", 1, 1, {name: 90.0})
+        for name in ("stopLossPrice", "takeProfitPrice", "trailingPercent"):
+            with self.assertRaises(ccxt_errors.BadSymbol):
+                exchange.create_order("ETH/USDC", "market", "sell", 1, None, {name: 9.0})
+            with self.assertRaises(ccxt_errors.NotSupported):
+                exchange.edit_order("o", "ETH/USDC", "limit", "buy", 1, 1, {name: 9.0})
         self.assertEqual(client.asked, [])
         exchange.create_order("ETH/USDC", "limit", "buy", 1, 90, {"stopPrice": None, "clientOrderId": "mine"})
         self.assertEqual(client.asked[0][1]["clientOrderId"], "mine")

@@ -11,6 +11,8 @@ Shape = Dict[str, Any]
 _STATUS = {
     "SUBMITTED": "open", "PARTIALLY_FILLED": "open", "FILLED": "closed", "SETTLED": "closed",
     "SETTLED_ON_CHAIN": "closed", "CANCELLED": "canceled", "EXPIRED": "expired", "REJECTED": "rejected",
+    # Of orders that wait for a price.
+    "PENDING": "open", "ARMED": "open", "TRIGGERED": "closed", "FAILED": "rejected",
 }
 
 
@@ -130,8 +132,8 @@ def _order(record: Mapping[str, Any], symbol: str, more: Shape) -> Shape:
         "clientOrderId": record.get("clientOrderId"), "symbol": symbol, "type": record["orderType"].lower(),
         "timeInForce": "PO" if post_only else record.get("timeInForce"), "postOnly": post_only,
         "reduceOnly": bool(record.get("reduceOnly")), "side": record["side"].lower(),
-        "price": number_of(record.get("price")), "triggerPrice": None, "stopPrice": None,
-        "amount": number_of(record["quantity"]), **more, "filled": filled, "average": average,
+        "price": number_of(record.get("price")), "triggerPrice": None, "stopPrice": None, "stopLossPrice": None,
+        "takeProfitPrice": None, "amount": number_of(record["quantity"]), **more, "filled": filled, "average": average,
         "remaining": number_of(more["remaining"]), "cost": 0.0 if average is None else filled * average,
         "status": _STATUS[more["status"]], "trades": [], "lastTradeTimestamp": None,
     }
@@ -145,6 +147,25 @@ def order_of(order: Mapping[str, Any]) -> Shape:
         "filled": order["filledQuantity"], "remaining": order["remainingQuantity"],
         "average": order.get("averageFillPrice"), "status": order["status"], "fee": fee, "fees": [fee], "info": order,
     })
+
+
+def conditional_of(row: Mapping[str, Any], info: Any) -> Shape:
+    """An order that waits for a price.
+
+    It trades nothing itself: what it entered is another order, `info["triggeredOrderId"]`. Its amount is what it closes
+    if it fires now, 0 while it waits for a position.
+    """
+    trigger, amount = number_of(row.get("triggerPrice")), row.get("quantity") or "0"
+    gains = row["conditionType"] == "TAKE_PROFIT"
+    terms = {**row, "price": row.get("limitPrice"), "quantity": amount, "reduceOnly": True}
+    order = _order(terms, unified_symbol(row["symbol"]), {
+        "id": row["conditionalOrderId"], **moment_of(row["createdAt"]),
+        "lastUpdateTimestamp": moment_of(row["updatedAt"])["timestamp"], "filled": "0", "average": None,
+        "remaining": amount if _STATUS[row["state"]] == "open" else "0", "status": row["state"], "fee": None,
+        "fees": [], "info": info,
+    })
+    prices = {"triggerPrice": trigger, "stopPrice": trigger, "takeProfitPrice" if gains else "stopLossPrice": trigger}
+    return {**order, **prices}
 
 
 def arrival_trades(placed: Mapping[str, Any], side: str, symbol: str) -> List[Shape]:

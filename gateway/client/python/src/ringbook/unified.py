@@ -20,9 +20,9 @@ from .aio import AsyncClient
 from .ccxt_errors import BaseError, unified
 from .client import Client
 from .errors import RingbookError
-from .perpetuals import PerpetualVerbs
 from .shapes import Shape
-from .verbs import CLOSED, OPEN, Params, Verb
+from .triggers import TriggerVerbs
+from .verbs import CLOSED, Params, Verb
 
 
 class _Base:
@@ -33,7 +33,7 @@ class _Base:
     timeframes = {each: each for each in ("1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")}
 
     def __init__(self, errors: Any) -> None:
-        self._verbs = PerpetualVerbs(errors)
+        self._verbs = TriggerVerbs(errors)
 
     @property
     def markets(self) -> Dict[str, Shape]:
@@ -115,7 +115,7 @@ class Unified(_Base):
     def create_order(
         self, symbol: str, type: str, side: str, amount: Any, price: Any = None, params: Params = None,
     ) -> Shape:
-        """Places a limit or market order; `params` are fields of CreateOrder."""
+        """Places a limit or market order; `params` are fields of CreateOrder, or say what it waits for."""
         return cast("Shape", self._run(self._verbs.create_order(symbol, type, side, amount, price, params)))
 
     def edit_order(
@@ -127,7 +127,8 @@ class Unified(_Base):
         return cast("Shape", self._run(self._verbs.edit_order(id, symbol, amount, price, params)))
 
     def cancel_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
-        """Cancels an order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        """Cancels an order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id;
+        `params["trigger"]`: it is one that waits for a price."""
         return cast("Shape", self._run(self._verbs.cancel_order(id, params)))
 
     def cancel_all_orders(self, symbol: Optional[str] = None) -> List[Shape]:
@@ -135,7 +136,8 @@ class Unified(_Base):
         return cast("List[Shape]", self._run(self._verbs.cancel_all_orders(symbol)))
 
     def fetch_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
-        """An order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        """An order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id;
+        `params["trigger"]`: it is one that waits for a price."""
         return cast("Shape", self._run(self._verbs.fetch_order(id, params)))
 
     def fetch_orders(
@@ -146,9 +148,10 @@ class Unified(_Base):
 
     def fetch_open_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
+        params: Params = None,
     ) -> List[Shape]:
-        """Orders that rest."""
-        return cast("List[Shape]", self._run(self._verbs.fetch_orders(OPEN, symbol, since, limit)))
+        """Orders that rest; with `params["trigger"]` those that wait for a price."""
+        return cast("List[Shape]", self._run(self._verbs.fetch_open_orders(symbol, since, limit, params)))
 
     def fetch_closed_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
@@ -252,7 +255,7 @@ class AsyncUnified(_Base):
     async def create_order(
         self, symbol: str, type: str, side: str, amount: Any, price: Any = None, params: Params = None,
     ) -> Shape:
-        """Places a limit or market order; `params` are fields of CreateOrder."""
+        """Places a limit or market order; `params` are fields of CreateOrder, or say what it waits for."""
         return cast("Shape", await self._run(self._verbs.create_order(symbol, type, side, amount, price, params)))
 
     async def edit_order(
@@ -264,7 +267,8 @@ class AsyncUnified(_Base):
         return cast("Shape", await self._run(self._verbs.edit_order(id, symbol, amount, price, params)))
 
     async def cancel_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
-        """Cancels an order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        """Cancels an order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id;
+        `params["trigger"]`: it is one that waits for a price."""
         return cast("Shape", await self._run(self._verbs.cancel_order(id, params)))
 
     async def cancel_all_orders(self, symbol: Optional[str] = None) -> List[Shape]:
@@ -272,7 +276,8 @@ class AsyncUnified(_Base):
         return cast("List[Shape]", await self._run(self._verbs.cancel_all_orders(symbol)))
 
     async def fetch_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
-        """An order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        """An order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id;
+        `params["trigger"]`: it is one that waits for a price."""
         return cast("Shape", await self._run(self._verbs.fetch_order(id, params)))
 
     async def fetch_orders(
@@ -283,9 +288,10 @@ class AsyncUnified(_Base):
 
     async def fetch_open_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
+        params: Params = None,
     ) -> List[Shape]:
-        """Orders that rest."""
-        return cast("List[Shape]", await self._run(self._verbs.fetch_orders(OPEN, symbol, since, limit)))
+        """Orders that rest; with `params["trigger"]` those that wait for a price."""
+        return cast("List[Shape]", await self._run(self._verbs.fetch_open_orders(symbol, since, limit, params)))
 
     async def fetch_closed_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,

@@ -117,7 +117,7 @@ class Verbs:
         """`params` of an order. Raises NotSupported for one that the operation has no field for.
 
         The service ignores fields that it does not know, and ccxt has many for orders that wait for a price: an order
-        with `stopLossPrice` would be done at once, without it.
+        with `triggerPrice` would be done at once, without it. What both have is in triggers.py.
         """
         for name, value in (params or {}).items():
             if value is not None and name not in _FIELDS[operation]:
