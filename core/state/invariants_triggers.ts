@@ -29,10 +29,11 @@ import type { State } from './state.ts'
 export function checkTriggers(state: State, conditionals: readonly number[]): void {
   checkHeaps(state, conditionals)
   const groups = new Set<number>()
+  const byPair = Map.groupBy(conditionals, (row) => get(state, row, CONDITIONAL.PAIR))
   for (let pair = 0; pair < pairCount(state); pair++) {
     const number = get(state, perpTermsRow(state, pair), PERP_TERMS.NUMBER)
     if (number === 0) continue
-    const own = conditionals.filter((row) => get(state, row, CONDITIONAL.PAIR) === pair)
+    const own = byPair.get(pair) ?? []
     for (const side of [0, 1]) {
       const stops = own.filter((row) => get(state, row, CONDITIONAL.STANDING) === Standing.TRAIL && sideOf(state, row) === side)
       checkQueues(state, pair, number, side, stops)

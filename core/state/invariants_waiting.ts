@@ -61,7 +61,7 @@ function checkPool(state: State, name: string, { used, free, live, rowAt, next, 
   const freed = new Set<number>()
   for (let link = scalar(state, free); link !== 0;) {
     const row = rowAt(state, link - 1)
-    if (freed.has(row) || !all.includes(row)) broken('W', `a free row of a ${name} is twice in its list, or was never used`)
+    if (link > all.length || freed.has(row)) broken('W', `a free row of a ${name} is twice in its list, or was never used`)
     if (get(state, row, mark) !== 0) broken('W', `a ${name} is in the free list`)
     freed.add(row)
     link = get(state, row, next)

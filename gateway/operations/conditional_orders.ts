@@ -24,7 +24,7 @@ import * as sample from './example_values.ts'
 import * as fields from './fields.ts'
 import { pairFilter, UNKNOWN } from './history_filters.ts'
 import { LegIds, legIds } from './leg_answer.ts'
-import { LEG_NAMES, legsOf, TpSlLeg, TrailingStopLeg } from './leg_terms.ts'
+import { lackingOf, LEG_NAMES, legsOf, TpSlLeg, TrailingStopLeg } from './leg_terms.ts'
 import { engineRefusal, operation, pendingRequest, submit, Uuid } from './operation.ts'
 import { Sequenced, sequencedOf } from './order_record.ts'
 import { findOpen } from './positions.ts'
@@ -69,6 +69,8 @@ export const AttachTpSl = operation({
     if (LEG_NAMES.every((name) => input[name] === undefined)) {
       return call.refuse(refusedField('takeProfit', `One of ${LEG_NAMES.join(', ')} is needed`))
     }
+    const lacking = lackingOf(input)
+    if (lacking !== null) return call.refuse(lacking)
     const found = findOpen(gateway, call.account, input.positionId)
     if (found instanceof Refused) return call.refuse(found)
     const { pair, lots, row, openedSequence } = found.position

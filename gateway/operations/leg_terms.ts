@@ -76,8 +76,19 @@ export function takeLegs(
   return null
 }
 
+/** What a leg of the request lacks, whatever the pair is; `null`: nothing. */
+export function lackingOf({ takeProfit, stopLoss, trailingStop }: LegItems): Refused | null {
+  for (const [name, leg] of [['takeProfit', takeProfit], ['stopLoss', stopLoss]] as const) {
+    if (leg !== undefined && leg.triggerPrice === undefined) return required(`${name}.triggerPrice`)
+    if (leg !== undefined && leg.orderType === undefined) return required(`${name}.orderType`)
+  }
+  return trailingStop !== undefined && trailingStop.trailBps === undefined ? required('trailingStop.trailBps') : null
+}
+
 /** The legs of a request as numbers; `now`: Unix ms that an expiry must be behind. */
 export function legsOf(gateway: Gateway, item: LegItems, pair: Pair, now: number): LegsTerms | Refused {
+  const lacking = lackingOf(item)
+  if (lacking !== null) return lacking
   const takeProfit = item.takeProfit === undefined ? null : triggerOf(gateway, 'takeProfit', item.takeProfit, pair, now)
   if (takeProfit instanceof Refused) return takeProfit
   const stopLoss = item.stopLoss === undefined ? null : triggerOf(gateway, 'stopLoss', item.stopLoss, pair, now)
@@ -89,9 +100,7 @@ export function legsOf(gateway: Gateway, item: LegItems, pair: Pair, now: number
 function triggerOf(
   gateway: Gateway, name: 'takeProfit' | 'stopLoss', leg: Static<typeof TpSlLeg>, pair: Pair, now: number,
 ): LegTerms | Refused {
-  if (leg.triggerPrice === undefined) return required(`${name}.triggerPrice`)
-  if (leg.orderType === undefined) return required(`${name}.orderType`)
-  const trigger = tickOf(gateway, `${name}.triggerPrice`, leg.triggerPrice, pair)
+  const trigger = tickOf(gateway, `${name}.triggerPrice`, leg.triggerPrice!, pair)
   if (trigger instanceof Refused) return trigger
   const common = commonOf(name, leg, pair, now)
   if (common instanceof Refused) return common
@@ -112,7 +121,6 @@ function triggerOf(
 
 function trailOf(gateway: Gateway, leg: Static<typeof TrailingStopLeg>, pair: Pair, now: number): TrailTerms | Refused {
   const { trailBps, activationPrice, quantity, closePosition } = leg
-  if (trailBps === undefined) return required('trailingStop.trailBps')
   if (closePosition === true && quantity !== undefined) {
     return refusedField('trailingStop.closePosition', 'closePosition and quantity exclude each other')
   }
@@ -122,7 +130,7 @@ function trailOf(gateway: Gateway, leg: Static<typeof TrailingStopLeg>, pair: Pa
   const activation = activationPrice === undefined ? 0 : tickOf(gateway, 'trailingStop.activationPrice', activationPrice, pair)
   if (activation instanceof Refused) return activation
   const common = commonOf('trailingStop', leg, pair, now)
-  return common instanceof Refused ? common : { ...common, bps: trailBps, activation }
+  return common instanceof Refused ? common : { ...common, bps: trailBps!, activation }
 }
 
 const required = (name: string): Refused => refusedField(name, `${name} is required`)

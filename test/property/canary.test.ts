@@ -249,13 +249,16 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/sweep_rows.ts', '=== account + 1) setScalar(state, SCALAR.SWEEPS_BY_ITSELF', '< 0) setScalar(state, SCALAR.SWEEPS_BY_ITSELF'],
   ['orders/dead_man.ts', 'const isNew = !goesOnByItself(state, account)', 'const isNew = true'],
   ['orders/continue_cancel.ts', ' || goesOnByItself(state, account)', ''],
-  // A slice of a TWAP order leaves too little behind, or trades beyond its limit; a mass cancel forgets what waits.
-  ['orders/twap_schedule.ts', 'left - lots < least', 'left - lots < 0'],
+  // A slice of a TWAP order is too small, or trades beyond its limit; a mass cancel forgets what waits.
+  ['orders/twap_schedule.ts', 'Math.max(least, Math.floor((even', 'Math.max(1, Math.floor((even'],
   ['orders/place.ts', 'originOf(flags) === Origin.TWAP ? read(command, base, C.price) : 0', '0'],
   ['orders/twap_slice.ts', 'return limit !== 0 && bid > limit ? limit : bid', 'return bid'],
   ['orders/dead_man.ts', 'newest < 0 && !waitsForAny(state, account)', 'newest < 0'],
   ['orders/sweep.ts', ' || (ended >= limit && hasWaiting(state, sweep, began))', ''],
-  ['orders/sweep_waiting.ts', 'ended < limit; ended++) {\n    const following = nextTwap', 'ended <= limit; ended++) {\n    const following = nextTwap'],
+  [
+    'orders/sweep_waiting.ts', 'ended < limit; ended++) {\n    const following = nextTwap',
+    'ended <= limit; ended++) {\n    const following = nextTwap',
+  ],
 ]
 
 const RUNNER = `
@@ -289,7 +292,8 @@ const runs = [
   ['tight', 40000, 50], ['market', 40000, 50],
 ]
 const withDeadlines = [
-  ['market', 8000, 50], ['tight', 8000, 50], ['visited', 8000, 50], ['family', 8000, 50], ['waiting', 8000, 50], ['waiting', 12000, 62],
+  ['market', 8000, 50], ['tight', 8000, 50], ['visited', 8000, 50], ['family', 8000, 50], ['waiting', 8000, 50],
+  ['waiting', 12000, 62],
 ]
 try {
   midnight()

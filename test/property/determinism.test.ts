@@ -14,9 +14,11 @@ const CUTS = 50
 /** Commands an engine from a cut is followed for. */
 const FOLLOWED = 1000
 
-for (const [variant, seed] of [['market', 21], ['tight', 22], ['fees', 23], ['deep', 24], ['tiers', 25], ['family', 26]] as const) {
-  const { families = false } = VARIANTS[variant]!
-  const recording = recordWorkload(genesisText(VARIANTS[variant]!), seed, COMMANDS, { families })
+const SEEDS = { market: 21, tight: 22, fees: 23, deep: 24, tiers: 25, family: 26, waiting: 27 }
+
+for (const [variant, seed] of Object.entries(SEEDS)) {
+  const { families = false, waiting = false } = VARIANTS[variant]!
+  const recording = recordWorkload(genesisText(VARIANTS[variant]!), seed, COMMANDS, { families, waiting })
 
   t.test(`${variant}, seed ${seed}: twice the same`, async (t) => {
     const second = createBench(recording.text, 5)

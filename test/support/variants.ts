@@ -300,7 +300,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   family: FAMILY,
   /** The same with TWAP orders, a slice each second, of more than the least value. */
   waiting: {
-    ...FAMILY, waiting: true, pairs: FAMILY.pairs.map((pair) => ({ ...pair, minNotional: '0.2' })),
+    ...FAMILY, waiting: true, pairs: FAMILY.pairs.map((pair) => ({ ...pair, minNotional: '0.9' })),
     limits: {
       ...FAMILY.limits, twapSliceMs: 1000, twapOrders: 40, twapOrdersPerAccount: 5, conditionalOrders: 24, conditionalOrdersPerAccount: 3,
     },

@@ -90,9 +90,7 @@ export class Workload {
   }
 
   /** True `n` times of `of`. */
-  private chance(n: number, of: number): boolean {
-    return this.below(of) < n
-  }
+  private readonly chance = (n: number, of: number): boolean => this.below(of) < n
 
   private pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)]!

@@ -1,8 +1,8 @@
 /**
  * Orders that wait, in the streams of workload.ts and workload_margin.ts: legs of positions and of entry orders, good and bad, TWAP orders
  * of all kinds, their cancels, and steps of the sequencer when nothing is due; pairs that stop and go on, prices that jump over many
- * triggers, time that jumps over slices. It has a random stream of its own, so that what others draw is as it was without it; and it learns from
- * events as a client would.
+ * triggers, time that jumps over slices. It has a random stream of its own, so that what others draw is as it was without it; and it
+ * learns from events as a client would.
  */
 import { AFTER_MS_MAX, CommandType, Flag, Option, PairStatus } from '../../core/layout/command.ts'
 import { CONDITIONAL_ORDER, conditionOf, ConditionalState, conditionalStateOf, LegFlag } from '../../core/layout/conditional.ts'

@@ -6,11 +6,12 @@
 import { once } from 'node:events'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import t from 'tap'
+import { CONDITIONAL_ORDER, ConditionalReason, ConditionalState, ConditionType } from '../../core/layout/conditional.ts'
 import { EVENT_LAYOUTS, EventType, FILL, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { attachBroadcast, broadcast, createBroadcast, writtenTo, type Broadcast } from '../../core/ring/broadcast.ts'
-import { createArrivalFills, FILLS_MAX, readArrivalFills, type ArrivalFill } from '../../gateway/bridge/arrival_fills.ts'
+import { createArrivalFills, FILLS_MAX, readArrivalFills, readMadeLegs, type ArrivalFill } from '../../gateway/bridge/arrival_fills.ts'
 
 /** Events that one command may have here, the end among them. */
 const EVENTS_MAX = 64
@@ -124,6 +125,46 @@ if (isMainThread) {
     for (let slot = 0; slot < 5000; slot++) say(ORDER_ENDED, { kind: EventType.ORDER_ENDED, slot })
     say(FILL, { kind: EventType.FILL })
     t.equal(readArrivalFills(createArrivalFills(ring), 7, 1), null)
+  })
+
+  t.test('the legs that were made with an order, and only when all that it told is there', async (t) => {
+    const capacity = 64
+    const ring = createBroadcast(capacity)
+    const fills = createArrivalFills(ring)
+    const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
+    const say = (layout: Layout, values: Decoded): void => {
+      encode(layout, record, 0, values)
+      broadcast(ring, record.i32, 1)
+    }
+    const told = (sequence: number, type: ConditionType, reason: number = ConditionalReason.CREATED, createdSequence = sequence): void =>
+      say(CONDITIONAL_ORDER, {
+        kind: EventType.CONDITIONAL, sequence, createdSequence, what: type | (ConditionalState.ARMED << 8) | (reason << 16),
+      })
+    const ended = (sequence: number): void => say(RESULT, { kind: EventType.RESULT, sequence })
+    const bits = (...types: ConditionType[]): number => types.reduce((all, type) => all | (1 << type), 0)
+    const { TAKE_PROFIT, STOP_LOSS, TRAILING_STOP } = ConditionType
+
+    t.equal(readMadeLegs(fills, 5), null, 'an empty ring')
+    told(5, STOP_LOSS, ConditionalReason.ARMED, 3)
+    told(5, TAKE_PROFIT)
+    told(5, STOP_LOSS)
+    told(5, STOP_LOSS, ConditionalReason.POSITION_CLOSED, 4)
+    ended(5)
+    t.equal(readMadeLegs(fills, 5), bits(TAKE_PROFIT, STOP_LOSS), 'what happened to others does not count')
+    ended(6)
+    told(9, TRAILING_STOP)
+    told(9, TRAILING_STOP, ConditionalReason.ARMED)
+    ended(9)
+    t.same([5, 6, 7, 9, 10].map((sequence) => readMadeLegs(fills, sequence)), [
+      bits(TAKE_PROFIT, STOP_LOSS), 0, null, bits(TRAILING_STOP), null,
+    ], 'none were made, and no such command')
+    for (let sequence = 10; writtenTo(ring) < capacity; sequence++) ended(sequence)
+    t.equal(readMadeLegs(fills, 5), bits(TAKE_PROFIT, STOP_LOSS), 'the first records there ever were')
+    ended(100)
+    t.equal(readMadeLegs(fills, 5), null, 'the first of them is gone')
+    t.equal(readMadeLegs(fills, 9), bits(TRAILING_STOP))
+    for (let index = 0; index < capacity; index++) told(200, TAKE_PROFIT)
+    t.equal(readMadeLegs(fills, 200), null, 'its beginning may be gone')
   })
 
   t.test('beside a writer that never waits', async (t) => {

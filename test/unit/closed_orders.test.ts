@@ -4,11 +4,12 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT } from '../../core/layout/command.ts'
+import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT, Origin, originFlags } from '../../core/layout/command.ts'
 import {
   EventType, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
 } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
+import { CHILD_ORDER } from '../../core/layout/twap.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { MarginMode } from '../../core/state/margin_rows.ts'
 import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
@@ -143,6 +144,26 @@ t.test('an order of a perpetual is remembered with where it stood', async (t) =>
   end(say, { ...order(3), flags }, 2)
   drainClosedOrders(tail)
   t.notOk('margin' in findFinished(tail, 1, 3, 3)!, 'of an order that is older than the cache it is not known')
+})
+
+t.test('a slice is remembered with the TWAP order that it is of, and nothing else is', async (t) => {
+  const { tail, say } = setUp(1024)
+  t.teardown(() => closeClosedOrderCache(tail))
+  const child = (sequence: number): void =>
+    say(CHILD_ORDER, { kind: EventType.CHILD_ORDER, account: 1, orderSequence: sequence, slot: 3, twap: 8, twapSequence: 77 })
+  for (const kind of [0, 1, 2, 3]) {
+    const slice = { ...order(10 + kind), flags: originFlags(Origin.TWAP), ...(kind === 3 ? { remaining: 0 } : {}) }
+    child(slice.sequence)
+    end(say, slice, kind)
+    drainClosedOrders(tail)
+    t.same(findFinished(tail, 1, slice.sequence, 3)?.parent, { sequence: 77, row: 8 }, `end ${kind}`)
+  }
+  child(20)
+  end(say, order(20), 2)
+  end(say, { ...order(21), flags: originFlags(Origin.TWAP) }, 2)
+  drainClosedOrders(tail)
+  t.notOk('parent' in findFinished(tail, 1, 20, 3)!, 'its flags say that it is none')
+  t.notOk('parent' in findFinished(tail, 1, 21, 3)!, 'of an order that is older than the cache it is not known')
 })
 
 t.test('a lapped reader misses what it missed and goes on', async (t) => {
