@@ -49,10 +49,16 @@ export function countState(counters: Float64Array, state: State): void {
   counters[MATCHER.maintenance] = state.scalars[SCALAR.MAINTENANCE]!
 }
 
-/** The counter of each LiquidationStatus; -1: it has none. */
-const OF_STATUS: readonly number[] = LIQUIDATION_STATUS_NAMES.map((name) =>
-  (name === 'ORDERS_CANCELLED' ? -1 : MATCHER[`liquidations_${name.toLowerCase() as Lowercase<Counted>}`]))
+/** The counter of each LiquidationStatus, ConditionalReason and TwapReason that has one. */
+const OF_STATUS: readonly (number | undefined)[] = LIQUIDATION_STATUS_NAMES.map((name) =>
+  (name === 'ORDERS_CANCELLED' ? undefined : MATCHER[`liquidations_${name.toLowerCase() as Lowercase<Counted>}`]))
 type Counted = Exclude<(typeof LIQUIDATION_STATUS_NAMES)[number], 'ORDERS_CANCELLED'>
+const OF_CONDITIONAL: Readonly<Record<number, number>> = {
+  [ConditionalReason.TRIGGERED]: MATCHER.conditionals_fired, [ConditionalReason.FAILED]: MATCHER.conditionals_failed,
+}
+const OF_TWAP: Readonly<Record<number, number>> = {
+  [TwapReason.SLICE]: MATCHER.twap_slices, [TwapReason.SKIPPED]: MATCHER.twap_slices_skipped,
+}
 
 export function createMeter(counters: Float64Array, io: Io): Meter {
   let started = 0
@@ -60,6 +66,9 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
   let turned = io.seconds()
   const highest = (index: number, value: number): void => {
     if (value > counters[index]!) counters[index] = value
+  }
+  const count = (index: number | undefined): void => {
+    if (index !== undefined) counters[index]!++
   }
   return {
     beat: () => {
@@ -96,20 +105,9 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
     refused: () => {
       counters[MATCHER.refusals]!++
     },
-    liquidated: (status) => {
-      const index = OF_STATUS[status] ?? -1
-      if (index >= 0) counters[index]!++
-    },
-    waited: (what) => {
-      const reason = conditionalReasonOf(what)
-      if (reason === ConditionalReason.TRIGGERED) counters[MATCHER.conditionals_fired]!++
-      else if (reason === ConditionalReason.FAILED) counters[MATCHER.conditionals_failed]!++
-    },
-    sliced: (what) => {
-      const reason = twapReasonOf(what)
-      if (reason === TwapReason.SLICE) counters[MATCHER.twap_slices]!++
-      else if (reason === TwapReason.SKIPPED) counters[MATCHER.twap_slices_skipped]!++
-    },
+    liquidated: (status) => count(OF_STATUS[status]),
+    waited: (what) => count(OF_CONDITIONAL[conditionalReasonOf(what)]),
+    sliced: (what) => count(OF_TWAP[twapReasonOf(what)]),
     invalid: () => {
       counters[MATCHER.invalid_records]!++
     },

@@ -55,7 +55,8 @@ export function perpFigures(state: State, pair: number): PerpFigures {
     forcedUntil: getF64(state, perp, PERP.FORCED_UNTIL), nextFundingAt: getF64(state, perp, PERP.NEXT_FUNDING_AT),
     staleMs: getF64(state, terms, PERP_TERMS.STALE_MS), lastRate: get(state, perp, PERP.LAST_RATE),
     predictedRate: rateSoFar(state, pair), openLots: getF64(state, perp, PERP.OPEN_LOTS), openCap: getF64(state, perp, PERP.OPEN_CAP),
-    positions: get(state, perp, PERP.POSITIONS), pendingMarks: get(state, perp, PERP.MARKS), reference: get(state, terms, PERP_TERMS.REFERENCE),
+    positions: get(state, perp, PERP.POSITIONS), pendingMarks: get(state, perp, PERP.MARKS),
+    reference: get(state, terms, PERP_TERMS.REFERENCE),
     indexBandPpm: get(state, terms, PERP_TERMS.INDEX_BAND_PPM),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Promise: an exchange that is killed in the middle of a storm of triggers and in the middle of TWAP orders goes on with both: nothing fires
- * twice, nothing is forgotten, and no TWAP order trades more than it has or after its end.
+ * Promise: an exchange that is killed in the middle of a storm of triggers and in the middle of TWAP orders goes on with both: nothing
+ * fires twice, nothing is forgotten, and no TWAP order trades more than it has or after its end.
  *
  * A price crosses the stop-losses of many positions while TWAP orders run; the process is killed (-9) as soon as some have fired. Started
  * again, without a new price, it comes to the end. Then the journal says of every stop-loss that was answered that it fired once and closed

@@ -1,6 +1,6 @@
 /**
  * Promise: a take-profit or stop-loss closes what it says of a position when the mark reaches its trigger, once, and only then; the one of
- * a pair that does not fire ends; a position that is closed takes its conditional orders with it. Figures: test/support/liquidation_stage.ts.
+ * a pair that does not fire ends; a position that is closed takes its conditional orders with it. Figures: support/liquidation_stage.ts.
  */
 import t from 'tap'
 import { CommandType, Flag, originOf, Origin } from '../../core/layout/command.ts'

@@ -1,6 +1,6 @@
 /**
- * Promise: mass cancels, of the owner, an agent, the operator, a deadline, end conditional and TWAP orders too, in bounded parts; what is on
- * a halted pair stays, as orders do; a revoked agent's conditional orders end with him.
+ * Promise: mass cancels, of the owner, an agent, the operator, a deadline, end conditional and TWAP orders too, in bounded parts; what is
+ * on a halted pair stays, as orders do; a revoked agent's conditional orders end with him.
  */
 import t from 'tap'
 import { CommandType, Flag } from '../../core/layout/command.ts'
@@ -34,7 +34,8 @@ t.test('of everything: what waits first, newest first, then orders', async (t) =
   const stage = stageOf()
   const events = cancelAll(stage)
   const conditional = kinds(stage, events).slice(0, 4)
-  t.same([...conditional].sort(), ['STOP_LOSS', 'STOP_LOSS', 'TAKE_PROFIT', 'TAKE_PROFIT'].map((kind) => `ann ${kind} CANCELLED USER_CANCELLED`))
+  const kinds = ['STOP_LOSS', 'STOP_LOSS', 'TAKE_PROFIT', 'TAKE_PROFIT']
+  t.same([...conditional].sort(), kinds.map((kind) => `ann ${kind} CANCELLED USER_CANCELLED`))
   t.same(kinds(stage, events).slice(4), ['ann TWAP CANCELLED USER_CANCELLED 0', 'ann TWAP CANCELLED USER_CANCELLED 0', 'ORDER_ENDED'])
   t.equal(kinds(stage, events).length, 7, '4 conditional orders, 2 TWAP orders, 1 order')
   t.match(events.at(-1), { detail: 7, detail2: 0 })

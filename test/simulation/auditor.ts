@@ -40,7 +40,8 @@ import { Violation } from './violation.ts'
 /** Commands that the sequencer makes itself: posted by nobody, answered to nobody. */
 const OWN: readonly number[] = [
   CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP,
-  CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP,
+  CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP,
+  CommandType.TWAP_STEP,
 ]
 /** Those of them that name something whose time has come. */
 const WAITING_STEPS: readonly number[] = [CommandType.TWAP_STEP, CommandType.EXPIRE_CONDITIONAL]

@@ -91,7 +91,8 @@ const WAITING_FAULTS: readonly Fault[] = [
   const timers = slots\n`,
   },
   {
-    name: 'conditional orders that fired in an outage fire again', file: 'core/recovery/replayer.ts', from: '      apply(state, views, at)\n',
+    name: 'conditional orders that fired in an outage fire again', file: 'core/recovery/replayer.ts',
+    from: '      apply(state, views, at)\n',
     to: `      if ((views.u32[at]! & 0xff) !== ${CommandType.TRIGGER_STEP}) apply(state, views, at)
       else state.clock[CLOCK.SEQUENCE]!++\n`,
   },
@@ -104,7 +105,8 @@ const WAITING_FAULTS: readonly Fault[] = [
     from: 'const left = get(state, row, TWAP.LOTS) - get(state, row, TWAP.FILLED)', to: 'const left = get(state, row, TWAP.LOTS)',
   },
   {
-    name: 'slices that were due in an outage never come', file: 'core/sequencer/timers.ts', from: 'else if (kind === DueKind.TWAP) slices++',
+    name: 'slices that were due in an outage never come', file: 'core/sequencer/timers.ts',
+    from: 'else if (kind === DueKind.TWAP) slices++',
     to: 'else if (kind === DueKind.TWAP && (slices++ > 0 || getF64(state, twapRow(state, row), TWAP.NEXT_AT) < now - 1500)) continue',
   },
   {

@@ -1,5 +1,7 @@
 /** What happened in margin trading and to orders that wait, in words that are counted: simulation.test.ts asks that each is met. */
-import { CONDITIONAL_ORDER, CONDITIONAL_REASON_NAMES, conditionalReasonOf, CONDITION_TYPE_NAMES, conditionOf } from '../../core/layout/conditional.ts'
+import {
+  CONDITION_TYPE_NAMES, CONDITIONAL_ORDER, CONDITIONAL_REASON_NAMES, conditionalReasonOf, conditionOf,
+} from '../../core/layout/conditional.ts'
 import { eventTypeOf, EventType } from '../../core/layout/event.ts'
 import {
   COLLATERAL_REASON_NAMES, COLLATERAL, LIQUIDATION, LIQUIDATION_STATUS_NAMES, POSITION_CHANGED, POSITION_REASON_NAMES,

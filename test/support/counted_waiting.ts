@@ -1,6 +1,6 @@
 /**
- * Steps of orders that wait, counted in an exchange in which an account has as many of them as it may, and a perpetual has trailing stops of
- * every distance, armed at thousands of different marks.
+ * Steps of orders that wait, counted in an exchange in which an account has as many of them as it may, and a perpetual has trailing stops
+ * of every distance, armed at thousands of different marks.
  */
 import { CommandType, Flag, Option } from '../../core/layout/command.ts'
 import { ConditionType } from '../../core/layout/conditional.ts'
@@ -26,7 +26,8 @@ export const [WAITING_LOOK, QUEUE_LOOK] = [20, 40]
 /** Most steps of each type; `idle`: of a price that fires nothing, in each of the two directions. */
 export function countWaiting(): { most: Map<number, number>; idle: number[] } {
   const limits = {
-    accounts: 8192, sessions: 8192, marginAccounts: 8192, riskBuckets: 16_384, positions: 16_384, orders: 32_768, twapOrders: 16_384, openOrdersPerAccount: 16_384,
+    accounts: 8192, sessions: 8192, marginAccounts: 8192, riskBuckets: 16_384, positions: 16_384, orders: 32_768, twapOrders: 16_384,
+    openOrdersPerAccount: 16_384,
     conditionalOrders: 65_536, conditionalOrdersPerAccount: WAITING_MOST, twapOrdersPerAccount: WAITING_MOST,
   }
   const stage = new WaitingStage({ maxPositionSize: '100000' }, limits)

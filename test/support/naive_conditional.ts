@@ -83,7 +83,7 @@ export class Waiting {
 }
 
 export const trails = ({ kind }: Pick<Conditional, 'kind'>): boolean => kind === ConditionType.TRAILING_STOP
-const isArmed = ({ state }: Conditional): boolean => state === ConditionalState.ARMED
+export const isArmed = ({ state }: Conditional): boolean => state === ConditionalState.ARMED
 
 /** Those that hang on a position, the last one that came to first. */
 export const hangingOn = (ex: Ex, position: Position): Conditional[] =>
@@ -255,7 +255,8 @@ export function endWithPosition(ex: Ex, position: Position): void {
   }
 }
 
-const isEntered = (order: Order): boolean => (order.sell ? order.margin!.position.lots < 0 : order.margin!.position.lots > 0)
+/** The position of an order stands in its direction. */
+export const isEntered = (order: Order): boolean => (order.sell ? order.margin!.position.lots < 0 : order.margin!.position.lots > 0)
 
 /** An order was filled: its legs watch the position, if that stands in its direction by now. */
 export function armLegs(ex: Ex, order: Order): void {
@@ -321,5 +322,3 @@ export function expire(ex: Ex, conditional: Conditional): void {
 /** Conditional orders whose time is over at `time`. */
 export const dueConditionals = (ex: Ex, time: number): Conditional[] =>
   ex.waiting.conditionals.filter(({ expiresAt }) => expiresAt !== 0 && expiresAt <= time)
-
-export { isArmed, isEntered }

@@ -70,7 +70,8 @@ export async function buildUp(exchange: Exchange, storm: Storm): Promise<void> {
   const order = { tradingPairId, tradingMode: 'MARGIN', orderType: 'LIMIT', price: CALM } as const
   const lots = LOTS * storm.buckets * storm.longs.length
   await short.CreateOrder({ ...order, side: 'SELL', quantity: (lots / 10_000).toFixed(4), leverage: '5' })
-  const wanted = storm.longs.flatMap((owner) => Array.from({ length: storm.buckets }, (_, key) => ({ trader: clientOf(exchange, owner), key })))
+  const wanted = storm.longs.flatMap((owner) =>
+    Array.from({ length: storm.buckets }, (_, key) => ({ trader: clientOf(exchange, owner), key })))
   const place = async (): Promise<void> => {
     for (let next = wanted.pop(); next !== undefined; next = wanted.pop()) {
       const stopLoss = { triggerPrice: TRIGGER, orderType: 'MARKET' } as const
