@@ -34,8 +34,8 @@ t.test('of everything: what waits first, newest first, then orders', async (t) =
   const stage = stageOf()
   const events = cancelAll(stage)
   const conditional = kinds(stage, events).slice(0, 4)
-  const kinds = ['STOP_LOSS', 'STOP_LOSS', 'TAKE_PROFIT', 'TAKE_PROFIT']
-  t.same([...conditional].sort(), kinds.map((kind) => `ann ${kind} CANCELLED USER_CANCELLED`))
+  const names = ['STOP_LOSS', 'STOP_LOSS', 'TAKE_PROFIT', 'TAKE_PROFIT']
+  t.same([...conditional].sort(), names.map((kind) => `ann ${kind} CANCELLED USER_CANCELLED`))
   t.same(kinds(stage, events).slice(4), ['ann TWAP CANCELLED USER_CANCELLED 0', 'ann TWAP CANCELLED USER_CANCELLED 0', 'ORDER_ENDED'])
   t.equal(kinds(stage, events).length, 7, '4 conditional orders, 2 TWAP orders, 1 order')
   t.match(events.at(-1), { detail: 7, detail2: 0 })
