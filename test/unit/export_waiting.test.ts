@@ -127,14 +127,14 @@ const EVENTS: readonly [type: number, values: () => Decoded][] = [
     const { flags, slippageBps, expiresAt } = flagged(0xff)
     const opened = maybe(sequence)
     return {
-      account: -1, createdSequence: sequence(), what: (1 + below(3)) | ((1 + below(6)) << 8) | (below(12) << 16), pair: PERP, flags,
+      account: -1, createdSequence: sequence(), what: (1 + below(3)) | ((1 + below(6)) << 8) | (below(13) << 16), pair: PERP, flags,
       trigger: maybe(ticks), limit: maybe(ticks), lots: maybe(lots), slippageBps, trailBps: maybe(() => 10 + below(1991)),
       activation: maybe(ticks), watermark: maybe(ticks), expiresAt, armedAt: maybe(time), createdAt: time(), orderSequence: maybe(sequence),
       openedSequence: opened, orderSlot: below(1000), position: below(1000), code: codeOf(), ordered: maybe(lots),
     }
   }],
   [EventType.TWAP, () => ({
-    account: -1, sequence: sequence(), createdSequence: sequence(), twap: below(100), what: (1 + below(6)) | (below(12) << 8),
+    account: -1, sequence: sequence(), createdSequence: sequence(), twap: below(100), what: (1 + below(6)) | (below(11) << 8),
     pair: below(2), flags: random.u32() & SLICE, lots: lots(), filled: below(1000), slices: lots(), reached: below(99), placed: below(99),
     childSlot: below(5) - 1, code: codeOf(), startAt: maybe(time), endAt: maybe(time), nextAt: maybe(time),
     filledQuote: BigInt(random.u32()), fee: BigInt(below(1000)) - 500n,
