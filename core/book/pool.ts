@@ -162,6 +162,7 @@ export function restingAt(state: State, slot: number, placedBy: number): number 
 }
 
 /** True when not even cancels may touch the pair of the order at `row`. */
-export function isHalted(state: State, row: number): boolean {
-  return get(state, pairRow(state, get(state, row, ORDER.PAIR)), PAIRS.STATUS) === PairStatus.HALTED
-}
+export const isHalted = (state: State, row: number): boolean => isPairHalted(state, get(state, row, ORDER.PAIR))
+
+/** True when not even cancels may touch the pair. */
+export const isPairHalted = (state: State, pair: number): boolean => get(state, pairRow(state, pair), PAIRS.STATUS) === PairStatus.HALTED

@@ -14,31 +14,24 @@
  * so of what is filled, < 2^49 (MAX_NOTIONAL). In doubles: mark × band in ppm < 2^49.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
-import { COMMAND_SLOTS, CommandType, Flag, kindOf, ORDER_COMMAND, Origin, originFlags } from '../layout/command.ts'
+import { Flag, Origin } from '../layout/command.ts'
 import { Reason } from '../layout/event.ts'
-import { clearFrom, write, writeF64 } from '../layout/record.ts'
-import { RECORD_BYTES, viewsOf } from '../layout/table.ts'
 import { N, R } from '../state/balances.ts'
 import { ACCOUNT, TERMS } from '../state/columns.ts'
-import { MarginMode, PERP_TERMS, POSITION, RISK_BUCKET, TIER } from '../state/margin_rows.ts'
-import {
-  accountRow, get, getF64, getI64, noted, perpTermsRow, positionAt, termsRow, tierRow,
-} from '../state/rows.ts'
+import { PERP_TERMS, POSITION, TIER } from '../state/margin_rows.ts'
+import { accountRow, get, getI64, noted, perpTermsRow, termsRow, tierRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bestOpposite, crosses } from '../book/match.ts'
 import { markOf } from '../margin/figures.ts'
-import { bucketOf } from '../margin/positions.ts'
 import { notionalOf, tierOf } from '../margin/tiers.ts'
 import { mostLots } from '../orders/most_lots.ts'
+import { closingFlags, namePosition, ownRecord, writeOwnOrder } from '../orders/own_record.ts'
 import { enterOrder } from '../orders/place.ts'
 import { worstTick } from './bankruptcy.ts'
 
 const MILLION = 1_000_000
 /** Orders of one command. */
 export const TRIES_MAX = 8
-const C = ORDER_COMMAND.at
-/** The order, as a command that nobody sent. Written anew for each. */
-const record = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 
 /** Lots by which the open position is to be reduced next. */
 export function lotsToReduce(state: State, position: number): number {
@@ -91,10 +84,10 @@ export function reduce(state: State, position: number, lots: number, limit: numb
   registers[R.LIQUIDATION_FEE] = 0n
   for (let tries = 0; left > 0 && tries < TRIES_MAX && noted(state, N.LOOKS) > 0; tries++) {
     if (!crosses(sell, limit, bestOpposite(state, pair, sell))) break
-    writeOrder(state, position, sell, left, limit)
+    const flags = writeOrder(state, position, sell, left, limit)
     const { outbox } = state
     const account = get(state, position, POSITION.ACCOUNT)
-    const result = enterOrder(state, record, 0, account, -1, record.i32[C.flags]!)
+    const result = enterOrder(state, ownRecord, 0, account, -1, flags)
     if (result < 0) break
     left -= outbox.i32[result + ORDER_ANSWER.at.lots]! - outbox.i32[result + ORDER_ANSWER.at.remaining]!
     registers[R.LIQUIDATION_FEE] = registers[R.LIQUIDATION_FEE]! + outbox.i64[(result + ORDER_ANSWER.at.filledQuote) >>> 1]!
@@ -104,16 +97,9 @@ export function reduce(state: State, position: number, lots: number, limit: numb
   return wanted - left
 }
 
-function writeOrder(state: State, position: number, sell: number, lots: number, limit: number): void {
-  const cross = get(state, bucketOf(state, position), RISK_BUCKET.MODE) === MarginMode.CROSS ? Flag.CROSS : 0
-  const flags = sell | Flag.IOC | Flag.CANCEL_BOTH | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE | cross | originFlags(Origin.LIQUIDATION)
-  clearFrom(record, 0, 0)
-  write(record, 0, C.kind, kindOf(CommandType.ENTER_ORDER, 1, 0))
-  write(record, 0, C.session, -1)
-  write(record, 0, C.pair, get(state, position, POSITION.PAIR))
-  write(record, 0, C.flags, flags)
-  write(record, 0, C.price, limit)
-  write(record, 0, C.lots, lots)
-  write(record, 0, C.position, positionAt(state, position) + 1)
-  writeF64(record, 0, C.namedSequence, getF64(state, position, POSITION.OPENED_SEQUENCE))
+function writeOrder(state: State, position: number, sell: number, lots: number, limit: number): number {
+  const flags = closingFlags(state, position, sell, Origin.LIQUIDATION) | Flag.IOC | Flag.CANCEL_BOTH
+  writeOwnOrder(get(state, position, POSITION.PAIR), flags, limit, lots)
+  namePosition(state, position)
+  return flags
 }

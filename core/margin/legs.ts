@@ -37,13 +37,19 @@ export function giveLegs(state: State, row: number, first: number): void {
   set(state, row, ORDER.FLAGS, get(state, row, ORDER.FLAGS) | Flag.LEGS)
 }
 
+/** Takes the leg at `leg` from the front of its list; the one behind it, row + 1. */
+export function cutLeg(state: State, leg: number): number {
+  const next = get(state, leg, CONDITIONAL.LEG_NEXT)
+  set(state, leg, CONDITIONAL.LEG_NEXT, 0)
+  return next
+}
+
 /** The order at `row` was filled, in part or in full: its legs watch the position, if that stands in its direction by now. */
 export function armLegs(state: State, row: number): void {
   if (!isEntered(state, row)) return
   for (let next = takeLegs(state, row); next !== 0; ) {
     const leg = conditionalRow(state, next - 1)
-    next = get(state, leg, CONDITIONAL.LEG_NEXT)
-    set(state, leg, CONDITIONAL.LEG_NEXT, 0)
+    next = cutLeg(state, leg)
     const armed = watch(state, leg)
     tellConditional(state, leg, armed ? ConditionalReason.ARMED : ConditionalReason.CREATED, 0, 0)
   }
@@ -53,8 +59,7 @@ export function armLegs(state: State, row: number): void {
 export function endLegs(state: State, row: number): void {
   for (let next = takeLegs(state, row); next !== 0; ) {
     const leg = conditionalRow(state, next - 1)
-    next = get(state, leg, CONDITIONAL.LEG_NEXT)
-    set(state, leg, CONDITIONAL.LEG_NEXT, 0)
+    next = cutLeg(state, leg)
     endConditional(state, leg, ConditionalState.CANCELLED, ConditionalReason.ENTRY_ENDED)
   }
 }
@@ -62,8 +67,7 @@ export function endLegs(state: State, row: number): void {
 /** The conditional order at `leg`, which waits for an entry order, waits no more: it is about to end for another reason. */
 export function leaveEntry(state: State, leg: number, order: number): void {
   const extra = orderMarginRow(state, get(state, order, ORDER.SLOT))
-  const following = get(state, leg, CONDITIONAL.LEG_NEXT)
-  set(state, leg, CONDITIONAL.LEG_NEXT, 0)
+  const following = cutLeg(state, leg)
   const own = get(state, extra, ORDER_MARGIN.LEGS)
   if (conditionalRow(state, own - 1) === leg) {
     set(state, extra, ORDER_MARGIN.LEGS, following)

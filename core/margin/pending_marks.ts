@@ -17,7 +17,6 @@
  *
  * On a spot pair only starts of TWAP orders wait, for its last price, which is looked at as it is when the sequencer comes by.
  */
-import { LegFlag } from '../layout/conditional.ts'
 import { CONDITIONAL, PENDING_MARKS_MAX, PENDING_MARKS_WIDTH } from '../state/conditional_rows.ts'
 import { PAIR } from '../state/columns.ts'
 import { PERP } from '../state/margin_rows.ts'
@@ -145,7 +144,3 @@ function firstReached(state: State, pair: number, mark: number): number {
   }
   return -1
 }
-
-/** True when the trigger of a leg with these flags is on the side where it does not fire at `price`. */
-export const isAhead = (flags: number, trigger: number, price: number): boolean =>
-  (flags & LegFlag.ABOVE) !== 0 ? trigger > price : trigger < price

@@ -4,7 +4,7 @@
  * those of orders do. A delegated agent attaches where it may place orders and cancels where it may cancel; no grant is asked for when one
  * fires, and revoking the agent ends those that it asked for (programs/agents.ts).
  */
-import { ATTACH_ANSWER, CANCELLED_WAITING_ANSWER } from '../layout/answers.ts'
+import { ATTACH_ANSWER } from '../layout/answers.ts'
 import {
   ATTACH_CONDITIONALS_COMMAND, CANCEL_CONDITIONAL_COMMAND, ConditionalReason, ConditionalState, ConditionType,
   EXPIRE_CONDITIONAL_COMMAND,
@@ -13,24 +13,20 @@ import { read, readF64, write } from '../layout/record.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
-import { endConditional } from '../margin/conditionals.ts'
 import { isInLiquidation, marginAccountOf } from '../margin/buckets.ts'
 import { markOf } from '../margin/figures.ts'
 import { bucketOf } from '../margin/positions.ts'
-import { PAIR, SCALAR } from '../state/columns.ts'
+import { SCALAR } from '../state/columns.ts'
 import { CONDITIONAL, WAITING } from '../state/conditional_rows.ts'
 import { POSITION } from '../state/margin_rows.ts'
-import { PairStatus } from '../layout/command.ts'
-import {
-  conditionalRow, get, getF64, now, pairRow, positionRow, scalar, set, waitingRow,
-} from '../state/rows.ts'
+import { conditionalRow, get, getF64, now, positionRow, scalar, waitingRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { withdrawConditional } from '../programs/conditionals.ts'
-import { lacksMarginAccount, lacksToAttach, lacksToCancelWaiting } from '../programs/grants.ts'
+import { expire, withdrawConditional } from '../programs/conditionals.ts'
+import { lacksMarginAccount, lacksToAttach } from '../programs/grants.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
-import { endUnstarted } from '../programs/twaps.ts'
-import { checkLegs, countLegs, makeLegs, tellWatching } from './legs.ts'
+import { answerCancelled, refusesCancel } from './cancel_waiting.ts'
+import { checkLegs, countLegs, makeLegs, watchAtOnce } from './legs.ts'
 
 const A = ATTACH_CONDITIONALS_COMMAND.at
 const X = CANCEL_CONDITIONAL_COMMAND.at
@@ -56,15 +52,7 @@ export function attachConditionals(state: State, command: Views, base: number): 
     return
   }
   const long = get(state, position, POSITION.LOTS) > 0
-  let made = 0
-  let next = makeLegs(state, command, base, A.profitTrigger, position, long, agent, true)
-  while (next !== 0) {
-    const leg = conditionalRow(state, next - 1)
-    next = get(state, leg, CONDITIONAL.LEG_NEXT)
-    set(state, leg, CONDITIONAL.LEG_NEXT, 0)
-    made |= 1 << get(state, leg, CONDITIONAL.KIND)
-    tellWatching(state, leg)
-  }
+  const made = watchAtOnce(state, makeLegs(state, command, base, A.profitTrigger, position, long, agent, true))
   const at = emitResult(state, command, base, 0, account, 0, 0)
   write(state.outbox, at, ATTACH_ANSWER.at.legs, made)
 }
@@ -95,23 +83,11 @@ function attachRefusal(state: State, command: Views, base: number, account: numb
 export function cancelConditional(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
   const row = account < 0 ? -1 : namedConditional(state, account, read(command, base, X.leg), readF64(command, base, X.createdSequence))
-  let code = account < 0 ? REFUSALS.SESSION_INVALID.number : row < 0 ? REFUSALS.ORDER_NOT_FOUND.number : 0
-  const agent = row < 0 ? -1 : sessionAgent(state, command, base)
-  const lacking = agent < 0 ? 0 : lacksToCancelWaiting(state, agent, get(state, row, CONDITIONAL.PAIR))
-  if (code === 0 && lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
-  if (code === 0 && isPairHalted(state, get(state, row, CONDITIONAL.PAIR))) code = REFUSALS.PAIR_NOT_ACTIVE.number
-  if (code !== 0) {
-    emitResult(state, command, base, code, account, code === REFUSALS.AGENT_NOT_ALLOWED.number ? lacking : 0, 0)
-    return
-  }
-  const pair = get(state, row, CONDITIONAL.PAIR)
+  const pair = row < 0 ? -1 : get(state, row, CONDITIONAL.PAIR)
+  if (refusesCancel(state, command, base, account, pair)) return
   withdrawConditional(state, row, ConditionalState.CANCELLED, ConditionalReason.USER_CANCELLED)
-  const at = emitResult(state, command, base, 0, account, 0, 0)
-  write(state.outbox, at, CANCELLED_WAITING_ANSWER.at.pair, pair)
+  answerCancelled(state, command, base, account, pair)
 }
-
-/** True when not even cancels may touch the pair. */
-export const isPairHalted = (state: State, pair: number): boolean => get(state, pairRow(state, pair), PAIR.STATUS) === PairStatus.HALTED
 
 /** Address of the one of `account` that is `leg` of the command of that sequence, or -1. Walks those of the account. */
 function namedConditional(state: State, account: number, leg: number, created: number): number {
@@ -138,11 +114,4 @@ export function expireConditional(state: State, command: Views, base: number): v
   const code = laneRefusal(command, base) || (isDue ? 0 : REFUSALS.NOT_FOUND.number)
   if (code === 0) expire(state, row)
   emitResult(state, command, base, code, -1, 0, 0)
-}
-
-function expire(state: State, row: number): void {
-  if (get(state, row, CONDITIONAL.KIND) === ConditionType.TWAP_START) endUnstarted(state, row)
-  else if (get(state, row, CONDITIONAL.STATE) === ConditionalState.TRIGGERED) {
-    endConditional(state, row, ConditionalState.TRIGGERED, ConditionalReason.EXPIRED)
-  } else withdrawConditional(state, row, ConditionalState.EXPIRED, ConditionalReason.EXPIRED)
 }

@@ -20,15 +20,15 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { mayMakeConditionals, makeConditional, setExpiry, tellConditional, watch } from '../margin/conditionals.ts'
 import { markOf } from '../margin/figures.ts'
-import { giveLegs, isEntered } from '../margin/legs.ts'
+import { cutLeg, giveLegs, isEntered } from '../margin/legs.ts'
 import { positionOf } from '../margin/order_lists.ts'
-import { isAhead } from '../margin/pending_marks.ts'
 import { N } from '../state/balances.ts'
 import { ORDER } from '../state/columns.ts'
 import { CONDITIONAL } from '../state/conditional_rows.ts'
 import { POSITION } from '../state/margin_rows.ts'
 import { conditionalAt, conditionalRow, get, noted, now, positionAt, sequence, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { meets } from '../state/trigger_heap.ts'
 
 /** Where the words of the legs of an order begin: the third slot. */
 export const ORDER_LEGS = ORDER_COMMAND.at.profitTrigger
@@ -85,7 +85,8 @@ function checkLeg(state: State, command: Views, leg: number, kind: number, long:
     return REFUSALS.VALIDATION_ERROR.number
   }
   if ((flags & LegFlag.EXPIRES) !== 0 && expiryOf(command, leg) <= now(state)) return REFUSALS.INVALID_EXPIRATION.number
-  return trails || isAhead(directed(kind, long, flags), first, price) ? 0 : REFUSALS.INVALID_TRIGGER_PRICE.number
+  const above = (directed(kind, long, flags) & LegFlag.ABOVE) !== 0
+  return trails || !meets(above, first, price) ? 0 : REFUSALS.INVALID_TRIGGER_PRICE.number
 }
 
 /** The same for the legs of an order that is about to be accepted, whose place was noted (margin_admission.ts); `limit`: its price. */
@@ -152,35 +153,31 @@ export function makeEntryLegs(state: State, row: number, command: Views, base: n
   const trails = rests || get(state, row, ORDER.REMAINING) === 0
   const long = (get(state, row, ORDER.FLAGS) & Flag.SELL) === 0
   const first = makeLegs(state, command, base, ORDER_LEGS, positionOf(state, row), long, agent, trails)
+  if (entered) watchAtOnce(state, first)
+  else waitForOrder(state, row, first, ConditionalReason.CREATED)
+}
+
+/** Those at `first` and behind it, row + 1, which were just made, watch their position from now on. Bits 1 << ConditionType of them. */
+export function watchAtOnce(state: State, first: number): number {
+  let kinds = 0
   for (let next = first; next !== 0; ) {
     const leg = conditionalRow(state, next - 1)
-    next = get(state, leg, CONDITIONAL.LEG_NEXT)
-    if (entered) {
-      set(state, leg, CONDITIONAL.LEG_NEXT, 0)
-      tellWatching(state, leg)
-    } else {
-      set(state, leg, CONDITIONAL.ENTRY, get(state, row, ORDER.SLOT) + 1)
-      set(state, leg, CONDITIONAL.ORDER_SLOT, get(state, row, ORDER.SLOT))
-      setF64(state, leg, CONDITIONAL.ORDER_SEQUENCE, sequence(state))
-      tellConditional(state, leg, ConditionalReason.CREATED, 0, 0)
-    }
+    next = cutLeg(state, leg)
+    kinds |= 1 << get(state, leg, CONDITIONAL.KIND)
+    watch(state, leg)
+    tellConditional(state, leg, ConditionalReason.CREATED, 0, 0)
   }
-  if (!entered) giveLegs(state, row, first)
+  return kinds
 }
 
-/** The one at `leg`, which was just made, watches its position from now on. */
-export function tellWatching(state: State, leg: number): void {
-  watch(state, leg)
-  tellConditional(state, leg, ConditionalReason.CREATED, 0, 0)
-}
-
-/** The legs `first` and those behind it, row + 1, are those of the order at `row`, the successor of the one that brought them. */
-export function handOverLegs(state: State, row: number, first: number): void {
+/** Those at `first` and behind it, row + 1, wait from now on for the order at `row`, which was just placed. */
+export function waitForOrder(state: State, row: number, first: number, reason: number): void {
   for (let next = first; next !== 0; next = get(state, conditionalRow(state, next - 1), CONDITIONAL.LEG_NEXT)) {
     const leg = conditionalRow(state, next - 1)
     set(state, leg, CONDITIONAL.ENTRY, get(state, row, ORDER.SLOT) + 1)
+    set(state, leg, CONDITIONAL.ORDER_SLOT, get(state, row, ORDER.SLOT))
     setF64(state, leg, CONDITIONAL.ORDER_SEQUENCE, sequence(state))
-    tellConditional(state, leg, ConditionalReason.ENTRY_REPLACED, 0, 0)
+    tellConditional(state, leg, reason, 0, 0)
   }
   giveLegs(state, row, first)
 }

@@ -10,6 +10,7 @@
  * CLIENT, whatever the original's was. The original may be named by its client order id (named_target.ts).
  */
 import { Flag, CLIENT_ORDER_ID_SHIFT, Option, ORDER_COMMAND } from '../layout/command.ts'
+import { ConditionalReason } from '../layout/conditional.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
@@ -33,7 +34,7 @@ import { marginAccountOf } from '../margin/buckets.ts'
 import { takeLegs } from '../margin/legs.ts'
 import { positionOf } from '../margin/order_lists.ts'
 import { bucketOf } from '../margin/positions.ts'
-import { handOverLegs } from './legs.ts'
+import { waitForOrder } from './legs.ts'
 import { askedLots, askedPrice, targetRow } from './named_target.ts'
 import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
@@ -134,7 +135,7 @@ function reissue(
   if (agent >= 0) markAgent(state, row, agent)
   if (position >= 0) readmit(state, row, position)
   if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
-  handOverLegs(state, row, legs)
+  waitForOrder(state, row, legs, ConditionalReason.ENTRY_REPLACED)
   const result = execute(state, row, price, 0, command, base, -1, false)
   markReplacement(state, result, get(state, row, ORDER.SLOT))
   return result
@@ -156,7 +157,7 @@ function shrink(state: State, row: number, agent: number, flags: number, lots: n
   if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
   if (position >= 0) readmit(state, row, position)
   else lockRemaining(state, row)
-  handOverLegs(state, row, legs)
+  waitForOrder(state, row, legs, ConditionalReason.ENTRY_REPLACED)
   enlist(state, row)
   if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) emitClientOrderId(state, row)
   if (position >= 0) endAdmission(state, row, true)

@@ -5,6 +5,7 @@
  */
 import { ConditionalReason, ConditionalState } from '../layout/conditional.ts'
 import { TwapReason, TwapState } from '../layout/twap.ts'
+import { isPairHalted } from '../book/pool.ts'
 import { mayTrade } from '../programs/grants.ts'
 import { isCancellable, withdrawConditional } from '../programs/conditionals.ts'
 import { endTwap } from '../programs/twaps.ts'
@@ -12,7 +13,6 @@ import { SweptBy } from '../state/columns.ts'
 import { CONDITIONAL, TWAP, WAITING } from '../state/conditional_rows.ts'
 import { conditionalRow, get, getF64, twapRow, waitingRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { isPairHalted } from './conditional.ts'
 import type { Meant } from './sweep_rows.ts'
 
 /** Whose, and which of them: as of a sweep. */

@@ -12,35 +12,31 @@
  * filled in full. The other one of a pair ends when the first of them is entered. What is refused is FAILED, and says why.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
-import { CommandType, Flag, kindOf, ORDER_COMMAND, Origin, originFlags } from '../layout/command.ts'
+import { Flag, ORDER_COMMAND, Origin } from '../layout/command.ts'
 import { ConditionalReason, ConditionalState, ConditionType, LegFlag, TRIGGER_STEP_COMMAND } from '../layout/conditional.ts'
 import { Reason } from '../layout/event.ts'
-import { clearFrom, read, write, writeF64 } from '../layout/record.ts'
+import { read, write } from '../layout/record.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { RECORD_BYTES, viewsOf, type Views } from '../layout/table.ts'
+import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
 import {
   appendTo, armAt, endConditional, freeConditional, linkToPosition, prependLater, takeAway, tellConditional, unlinkFromPosition,
 } from '../margin/conditionals.ts'
 import { goOn, isTriggered, nextToFire, priceOf, sequenceOfMark } from '../margin/pending_marks.ts'
-import { bucketOf } from '../margin/positions.ts'
+import { expire } from '../programs/conditionals.ts'
 import { laneRefusal } from '../programs/policy.ts'
-import { endUnstarted } from '../programs/twaps.ts'
 import { N } from '../state/balances.ts'
 import { CONDITIONAL, Standing } from '../state/conditional_rows.ts'
-import { MarginMode, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
-import {
-  conditionalRow, get, getF64, note, now, pairCount, positionAt, positionRow, sequence, set, setF64, twapRow,
-} from '../state/rows.ts'
+import { POSITION } from '../state/margin_rows.ts'
+import { conditionalRow, get, getF64, note, now, pairCount, positionRow, sequence, set, setF64, twapRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { marketLimit } from './admission.ts'
 import { mostLots } from './most_lots.ts'
+import { closingFlags, namePosition, ownRecord, writeOwnOrder } from './own_record.ts'
 import { checkOpen, enterOrder } from './place.ts'
 import { startTwap } from './twap.ts'
 
 const C = ORDER_COMMAND.at
-/** The order, as a command that nobody sent. Written anew for each. */
-const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
 
 /** NOT_FOUND: nothing is to be done on this pair. */
 export function triggerStep(state: State, command: Views, base: number): void {
@@ -59,18 +55,10 @@ function fire(state: State, row: number): void {
   const kind = get(state, row, CONDITIONAL.KIND)
   const over = getF64(state, row, CONDITIONAL.EXPIRES_AT)
   // Its time was over before this command; the sequencer had not come by yet.
-  if (over !== 0 && over <= now(state)) expireFired(state, row, kind)
+  if (over !== 0 && over <= now(state)) expire(state, row)
   else if (kind === ConditionType.TWAP_START) startTwap(state, twapRow(state, get(state, row, CONDITIONAL.OF)))
   else if (get(state, row, CONDITIONAL.STATE) === ConditionalState.PENDING) activate(state, row)
   else close(state, row)
-}
-
-function expireFired(state: State, row: number, kind: number): void {
-  if (kind === ConditionType.TWAP_START) endUnstarted(state, row)
-  else {
-    const fired = get(state, row, CONDITIONAL.STATE) === ConditionalState.TRIGGERED
-    endConditional(state, row, fired ? ConditionalState.TRIGGERED : ConditionalState.EXPIRED, ConditionalReason.EXPIRED)
-  }
 }
 
 /** A trailing stop whose activation price the first mark reached is armed as of that mark, behind which it sees all others. */
@@ -94,9 +82,9 @@ function close(state: State, row: number): void {
   // The order may close the position, and its row may be another's then: the conditional order does not hang on it meanwhile.
   unlinkFromPosition(state, row)
   note(state, N.FIRING, row)
-  const flags = read(record, 0, C.flags)
+  const flags = read(ownRecord, 0, C.flags)
   const refused = checkOpen(state, get(state, row, CONDITIONAL.PAIR), flags)
-  const result = refused === 0 ? enterOrder(state, record, 0, get(state, row, CONDITIONAL.ACCOUNT), -1, flags) : -refused
+  const result = refused === 0 ? enterOrder(state, ownRecord, 0, get(state, row, CONDITIONAL.ACCOUNT), -1, flags) : -refused
   if (result < 0) fail(state, row, -result, first)
   else if (goesOn(state, row, position, result, lots)) note(state, N.FIRING, 0)
   else endFired(state, row, first, lots)
@@ -116,27 +104,19 @@ function begin(state: State, row: number, size: number): void {
 function writeOrder(state: State, row: number, position: number, lots: number): number {
   const given = get(state, row, CONDITIONAL.FLAGS)
   const pair = get(state, row, CONDITIONAL.PAIR)
-  const cross = get(state, bucketOf(state, position), RISK_BUCKET.MODE) === MarginMode.CROSS ? Flag.CROSS : 0
-  const sell = (given & LegFlag.SELL) !== 0 ? Flag.SELL : 0
   const time = (given & LegFlag.IOC) !== 0 ? Flag.IOC : (given & LegFlag.FOK) !== 0 ? Flag.FOK : 0
   const kind = (given & LegFlag.LIMIT) === 0 ? Flag.MARKET : time
   const slippage = (given & LegFlag.SLIPPAGE) !== 0 ? Flag.SLIPPAGE : 0
-  const flags = sell | kind | slippage | cross | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE | originFlags(Origin.TRIGGER)
+  const flags = closingFlags(state, position, (given & LegFlag.SELL) !== 0 ? Flag.SELL : 0, Origin.TRIGGER) | kind | slippage
   const bps = get(state, row, CONDITIONAL.SLIPPAGE_BPS)
   const price = kind === Flag.MARKET ? 0 : get(state, row, CONDITIONAL.LIMIT)
   const worst = price === 0 ? marketLimit(state, pair, flags, bps) : price
-  const most = worst === 0 ? lots : mostLots(state, pair, sell !== 0, worst)
-  clearFrom(record, 0, 0)
-  write(record, 0, C.kind, kindOf(CommandType.ENTER_ORDER, 1, 0))
-  write(record, 0, C.session, -1)
-  write(record, 0, C.pair, pair)
-  write(record, 0, C.flags, flags)
-  write(record, 0, C.price, price)
-  write(record, 0, C.lots, lots < most ? lots : most)
-  write(record, 0, C.slippageBps, bps)
-  write(record, 0, C.position, positionAt(state, position) + 1)
-  writeF64(record, 0, C.namedSequence, getF64(state, position, POSITION.OPENED_SEQUENCE))
-  return lots < most ? lots : most
+  const most = worst === 0 ? lots : mostLots(state, pair, (flags & Flag.SELL) !== 0, worst)
+  const size = lots < most ? lots : most
+  writeOwnOrder(pair, flags, price, size)
+  write(ownRecord, 0, C.slippageBps, bps)
+  namePosition(state, position)
+  return size
 }
 
 function fail(state: State, row: number, code: number, first: boolean): void {

@@ -15,7 +15,7 @@
  * - **Schedule.** One slice each `twapSliceMs`, fewer when lots or value of a slice would be less than an order's least.
  * - A client's TWAP id is claimed while its TWAP order is not over.
  */
-import { CANCELLED_WAITING_ANSWER, TWAP_ANSWER } from '../layout/answers.ts'
+import { TWAP_ANSWER } from '../layout/answers.ts'
 import { Flag, FLAG_ORDER_MASK } from '../layout/command.ts'
 import { ConditionType, LegFlag } from '../layout/conditional.ts'
 import { read, readF64, write, writeF64 } from '../layout/record.ts'
@@ -26,28 +26,29 @@ import {
 } from '../layout/twap.ts'
 import { emitResult, emitTwapOpened } from '../events/emit.ts'
 import { payerFor } from '../ledger/holds.ts'
-import { makeConditional, mayMakeConditionals, setExpiry, takeAway, freeConditional, watchPrice } from '../margin/conditionals.ts'
+import {
+  freeConditional, makeConditional, mayFire, mayMakeConditionals, setExpiry, takeAway, watchPrice,
+} from '../margin/conditionals.ts'
 import { isFresh, isPerpetual } from '../margin/mark_price.ts'
-import { mayFire } from '../margin/conditionals.ts'
 import { marginAccountOf } from '../margin/buckets.ts'
 import { keepAccount } from '../programs/blank_accounts.ts'
-import { lacksToCancelWaiting } from '../programs/grants.ts'
-import { ownerAccount, refuse, sessionAccount, sessionAgent } from '../programs/sessions.ts'
+import { ownerAccount, refuse, sessionAccount } from '../programs/sessions.ts'
 import { endTwap, lookAt, makeTwap, mayMakeTwap, tellTwap } from '../programs/twaps.ts'
 import { N } from '../state/balances.ts'
-import { PAIR, SCALAR, TERMS } from '../state/columns.ts'
+import { SCALAR, TERMS } from '../state/columns.ts'
 import { CONDITIONAL, TWAP, TWAP_LABEL_WORDS, WAITING } from '../state/conditional_rows.ts'
 import { sameWords } from '../state/indexes.ts'
-import { MARGIN_ACCOUNT, MarginAccountKind, PERP, PERP_TERMS } from '../state/margin_rows.ts'
+import { MARGIN_ACCOUNT, MarginAccountKind, PERP_TERMS } from '../state/margin_rows.ts'
 import {
-  add, conditionalAt, conditionalRow, get, getF64, marginAccountAt, noted, now, pairRow, perpRow, perpTermsRow, scalar, set, setF64,
+  add, conditionalAt, conditionalRow, get, getF64, marginAccountAt, noted, now, perpTermsRow, scalar, set, setF64,
   setWords, termsRow, twapAt, twapRow, waitingRow, wordOf,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { isPairHalted } from './conditional.ts'
+import { meets } from '../state/trigger_heap.ts'
+import { answerCancelled, refusesCancel } from './cancel_waiting.ts'
 import { findPlace } from './margin_admission.ts'
 import { checkOpen, isOfPair } from './place.ts'
-import { leastLots, sliceAt } from './twap_schedule.ts'
+import { lastPrice, leastLots, sliceAt } from './twap_schedule.ts'
 
 const C = CREATE_TWAP_COMMAND.at
 const X = CANCEL_TWAP_COMMAND.at
@@ -174,12 +175,9 @@ function countOnMargin(state: State, row: number): void {
 /** True when the price that it waits for is there. */
 function isReached(state: State, row: number): boolean {
   const pair = get(state, row, TWAP.PAIR)
-  const perpetual = isPerpetual(state, pair)
-  if (perpetual && !isFresh(state, pair)) return false
-  const price = perpetual ? get(state, perpRow(state, pair), PERP.MARK) : get(state, pairRow(state, pair), PAIR.LAST_PRICE)
-  const trigger = get(state, row, TWAP.TRIGGER)
-  const above = (get(state, row, TWAP.OPTIONS) & TwapOption.ABOVE) !== 0
-  return price !== 0 && mayFire(state, pair) && (above ? price >= trigger : price <= trigger)
+  if (!mayFire(state, pair) || (isPerpetual(state, pair) && !isFresh(state, pair))) return false
+  const price = lastPrice(state, row)
+  return price !== 0 && meets((get(state, row, TWAP.OPTIONS) & TwapOption.ABOVE) !== 0, get(state, row, TWAP.TRIGGER), price)
 }
 
 function waitForPrice(state: State, row: number): void {
@@ -213,8 +211,7 @@ function begin(state: State, row: number): void {
   setF64(state, row, TWAP.START_AT, start)
   if (duration !== 0) setF64(state, row, TWAP.END_AT, start + duration)
   plan(state, row, getF64(state, row, TWAP.END_AT) - start)
-  const starts = start <= now(state)
-  if (starts) set(state, row, TWAP.STATE, TwapState.ACTIVE)
+  if (start <= now(state)) set(state, row, TWAP.STATE, TwapState.ACTIVE)
   lookAt(state, row, sliceAt(state, row, 0))
   tellTwap(state, row, TwapReason.CREATED, -1, 0)
 }
@@ -241,17 +238,8 @@ export function cancelTwap(state: State, command: Views, base: number): void {
   const row = known ? twapRow(state, number) : -1
   const own = row >= 0 && get(state, row, TWAP.STATE) !== 0 && get(state, row, TWAP.ACCOUNT) === account &&
     getF64(state, row, TWAP.CREATED_SEQUENCE) === readF64(command, base, X.createdSequence)
-  const agent = own ? sessionAgent(state, command, base) : -1
   const pair = own ? get(state, row, TWAP.PAIR) : -1
-  const lacking = agent < 0 ? 0 : lacksToCancelWaiting(state, agent, pair)
-  let code = account < 0 ? REFUSALS.SESSION_INVALID.number : own ? 0 : REFUSALS.ORDER_NOT_FOUND.number
-  if (code === 0 && lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
-  if (code === 0 && isPairHalted(state, pair)) code = REFUSALS.PAIR_NOT_ACTIVE.number
-  if (code !== 0) {
-    emitResult(state, command, base, code, account, code === REFUSALS.AGENT_NOT_ALLOWED.number ? lacking : 0, 0)
-    return
-  }
+  if (refusesCancel(state, command, base, account, pair)) return
   endTwap(state, row, TwapState.CANCELLED, TwapReason.USER_CANCELLED, 0)
-  const at = emitResult(state, command, base, 0, account, 0, 0)
-  write(state.outbox, at, CANCELLED_WAITING_ANSWER.at.pair, pair)
+  answerCancelled(state, command, base, account, pair)
 }

@@ -10,11 +10,11 @@
  * - **At the end** nothing is placed any more, and a slice at rest expires.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
-import { CommandType, Flag, kindOf, ORDER_COMMAND, Origin, originFlags } from '../layout/command.ts'
+import { Flag, ORDER_COMMAND, Origin, originFlags } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
-import { clearFrom, read, readF64, write, writeF64 } from '../layout/record.ts'
+import { read, readF64, write, writeF64 } from '../layout/record.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { RECORD_BYTES, viewsOf, type Views } from '../layout/table.ts'
+import type { Views } from '../layout/table.ts'
 import { TWAP_STEP_COMMAND, TwapOption, TwapReason, TwapState } from '../layout/twap.ts'
 import { emitResult } from '../events/emit.ts'
 import { bestOpposite } from '../book/match.ts'
@@ -28,13 +28,12 @@ import { add, get, getF64, getI64, note, now, scalar, set, setI64, twapAt, twapR
 import type { State } from '../state/state.ts'
 import { marketLimit } from './admission.ts'
 import { mostLots } from './most_lots.ts'
+import { ownRecord, writeOwnOrder } from './own_record.ts'
 import { checkOpen, enterOrder } from './place.ts'
 import { lastPrice, leastLots, lotsOfSlice, sliceAt, slicesDue } from './twap_schedule.ts'
 
 const T = TWAP_STEP_COMMAND.at
 const C = ORDER_COMMAND.at
-/** The order, as a command that nobody sent. Written anew for each. */
-const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
 
 /** Refusals that no later slice gets over. */
 const FOR_EVER: readonly number[] = [
@@ -96,7 +95,7 @@ function placeSlice(state: State, row: number, k: number): void {
   const flags = writeOrder(state, row, price, lots, passive)
   const refused = checkOpen(state, get(state, row, TWAP.PAIR), 0)
   note(state, N.PARENT, twapAt(state, row) + 1)
-  const result = refused === 0 ? enterOrder(state, record, 0, get(state, row, TWAP.ACCOUNT), -1, flags) : -refused
+  const result = refused === 0 ? enterOrder(state, ownRecord, 0, get(state, row, TWAP.ACCOUNT), -1, flags) : -refused
   note(state, N.PARENT, 0)
   if (result >= 0) count(state, row, result)
   else if (FOR_EVER.includes(-result)) endTwap(state, row, TwapState.FAILED, TwapReason.FAILED, -result)
@@ -143,21 +142,15 @@ function writeOrder(state: State, row: number, price: number, lots: number, pass
   const slippage = get(state, row, TWAP.SLIPPAGE_BPS)
   const worst = passive ? price : marketLimit(state, pair, flags, slippage)
   const most = worst === 0 ? lots : mostLots(state, pair, (given & Flag.SELL) !== 0, worst)
-  clearFrom(record, 0, 0)
-  write(record, 0, C.kind, kindOf(CommandType.ENTER_ORDER, 1, 0))
-  write(record, 0, C.session, -1)
-  write(record, 0, C.pair, pair)
-  write(record, 0, C.flags, flags)
-  write(record, 0, C.price, price)
-  write(record, 0, C.lots, lots < most ? lots : most)
-  write(record, 0, C.slippageBps, passive ? 0 : slippage)
-  if (passive) writeF64(record, 0, C.expiresAt, getF64(state, row, TWAP.END_AT))
-  write(record, 0, C.leverage, get(state, row, TWAP.LEVERAGE))
-  write(record, 0, C.marginAccount, get(state, row, TWAP.MARGIN_ACCOUNT))
-  write(record, 0, C.bucket, get(state, row, TWAP.BUCKET))
-  write(record, 0, C.keyLow, get(state, row, TWAP.KEY_LOW))
-  write(record, 0, C.keyHigh, get(state, row, TWAP.KEY_HIGH))
-  writeF64(record, 0, C.namedSequence, getF64(state, row, TWAP.NAMED_SEQUENCE))
+  writeOwnOrder(pair, flags, price, lots < most ? lots : most)
+  write(ownRecord, 0, C.slippageBps, passive ? 0 : slippage)
+  if (passive) writeF64(ownRecord, 0, C.expiresAt, getF64(state, row, TWAP.END_AT))
+  write(ownRecord, 0, C.leverage, get(state, row, TWAP.LEVERAGE))
+  write(ownRecord, 0, C.marginAccount, get(state, row, TWAP.MARGIN_ACCOUNT))
+  write(ownRecord, 0, C.bucket, get(state, row, TWAP.BUCKET))
+  write(ownRecord, 0, C.keyLow, get(state, row, TWAP.KEY_LOW))
+  write(ownRecord, 0, C.keyHigh, get(state, row, TWAP.KEY_HIGH))
+  writeF64(ownRecord, 0, C.namedSequence, getF64(state, row, TWAP.NAMED_SEQUENCE))
   return flags
 }
 

@@ -5,12 +5,23 @@ import { leaveEntry } from '../margin/legs.ts'
 import { CONDITIONAL, WAITING } from '../state/conditional_rows.ts'
 import { conditionalRow, get, orderRow, waitingRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { endUnstarted } from './twaps.ts'
 
 /** Ends one that waits, wherever it stands; of a pair it leaves the other one as it is. */
 export function withdrawConditional(state: State, row: number, ended: number, reason: number): void {
   const entry = get(state, row, CONDITIONAL.ENTRY)
   if (entry !== 0) leaveEntry(state, row, orderRow(state, entry - 1))
   endConditional(state, row, ended, reason)
+}
+
+/**
+ * Its time is over, wherever it stands. The start of a TWAP order ends that order; one that fired is told as what it is, though its next
+ * order does not come.
+ */
+export function expire(state: State, row: number): void {
+  if (get(state, row, CONDITIONAL.KIND) === ConditionType.TWAP_START) return endUnstarted(state, row)
+  const fired = get(state, row, CONDITIONAL.STATE) === ConditionalState.TRIGGERED
+  withdrawConditional(state, row, fired ? ConditionalState.TRIGGERED : ConditionalState.EXPIRED, ConditionalReason.EXPIRED)
 }
 
 /** True when its owner may still cancel it: of one that fired only its next order waits, and the start of a TWAP order ends with that. */

@@ -109,7 +109,11 @@ function freeTwap(state: State, row: number): void {
 export const endUnstarted = (state: State, start: number): void =>
   endTwap(state, twapRow(state, get(state, start, CONDITIONAL.OF)), TwapState.EXPIRED, TwapReason.CONDITION_EXPIRED, 0)
 
-/** Ends those that a session of `account` asked for, which is revoked. Walks those of the account. */
+/**
+ * Ends those that a session of `account` asked for, which is revoked. Walks those of the account. A session that only ends, by its time or
+ * because its holder opened others beyond the limit, leaves them: its owner did not say that they shall stop, and signing in on one device
+ * more must not stop them.
+ */
 export function endTwapsOf(state: State, account: number, session: number, generation: number): void {
   let next = get(state, waitingRow(state, account), WAITING.FIRST_TWAP)
   while (next !== 0) {

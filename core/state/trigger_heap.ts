@@ -31,11 +31,11 @@ export function metAt(state: State, row: number): number {
   return trigger !== 0 || sideOf(state, row) === 1 ? trigger : HIGHEST
 }
 
+/** True when a price is at a trigger or beyond it: above, or below. Ticks. */
+export const meets = (above: boolean, trigger: number, price: number): boolean => (above ? price >= trigger : price <= trigger)
+
 /** True when the conditional order at address `row` is met by the price `mark`, ticks. */
-export function isCrossed(state: State, row: number, mark: number): boolean {
-  const trigger = metAt(state, row)
-  return sideOf(state, row) === 1 ? mark >= trigger : mark <= trigger
-}
+export const isCrossed = (state: State, row: number, mark: number): boolean => meets(sideOf(state, row) === 1, metAt(state, row), mark)
 
 /** True when the conditional order at address `a` is met before that at `b`, which stands in the same heap. */
 function before(state: State, a: number, b: number): boolean {

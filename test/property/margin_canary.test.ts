@@ -64,7 +64,7 @@ const WAITING_FAULTS: Faults = [
   // What closed positions, ended and replaced entry orders, revoked agents leave; what may be is not bounded.
   ['margin/positions.ts', '!== 0) endWithPosition(state, row)', '< 0) endWithPosition(state, row)'],
   ['book/match.ts', 'if ((get(state, maker, ORDER.FLAGS) & Flag.LEGS) !== 0) endLegs(state, maker)', ''],
-  ['orders/replace.ts', '  handOverLegs(state, row, legs)\n  enlist', '  enlist'],
+  ['orders/replace.ts', '  waitForOrder(state, row, legs, ConditionalReason.ENTRY_REPLACED)\n  enlist', '  enlist'],
   ['programs/agents.ts', '  endConditionalsOf(state, account, agent)\n', ''],
   ['margin/conditionals.ts', 'mayTake(family + count - 1,', 'mayTake(family,'],
   ['margin/conditionals.ts', 'held + count <= CONDITIONALS_PER_POSITION &&', ''],
