@@ -17,6 +17,7 @@ import {
 } from '../state/rows.ts'
 import { N } from '../state/balances.ts'
 import type { State } from '../state/state.ts'
+import { isShared, shareFill } from '../ledger/fill_shares.ts'
 import { settle } from '../ledger/settle.ts'
 import { payerOf } from '../ledger/holds.ts'
 import { bearsFill, settleFill } from '../margin/fills.ts'
@@ -159,14 +160,20 @@ function fill(state: State, taker: number, maker: number, pair: number, sell: nu
     removeFromLevel(state, maker)
     set(state, maker, ORDER.REMAINING, 0)
     delist(state, maker)
-    emitFill(state, maker, taker, price, lots)
+    tellFill(state, maker, taker, price, lots)
     giveSlot(state, maker)
   } else {
     set(state, maker, ORDER.REMAINING, open - lots)
     addF64(state, levelRow(state, get(state, maker, ORDER.LEVEL)), LEVEL.LOTS, -lots)
-    emitFill(state, maker, taker, price, lots)
+    tellFill(state, maker, taker, price, lots)
   }
   return perp === 0 ? 0 : endFill(state, taker, position, lots === open)
+}
+
+/** FILL, and what others than the house get of it. */
+function tellFill(state: State, maker: number, taker: number, price: number, lots: number): void {
+  emitFill(state, maker, taker, price, lots)
+  if (isShared(state, taker, maker)) shareFill(state, taker, maker)
 }
 
 /**

@@ -10,6 +10,7 @@ import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { broken } from '../lib/assert.ts'
 import { ACCOUNT, AGENT, CLIENT_ORDER_ID_WORDS, ORDER, PAIR as PAIRS, SCALAR, TERMS } from '../state/columns.ts'
+import { giveAddOn } from '../ledger/add_ons.ts'
 import { TWAP } from '../state/conditional_rows.ts'
 import { noteTwap, openPlace } from '../state/due.ts'
 import { insertClientOrderId, removeClientOrderId } from '../state/indexes.ts'
@@ -53,7 +54,7 @@ function stopHolding(state: State, row: number): never {
 
 /**
  * Fills a fresh row: everything but SLOT, LEVEL, EXPIRES_AT and the queue and list links. The maker rate is that of the account's
- * tier now, and stays.
+ * tier now, and stays; so do the rates of its application.
  */
 export function writeOrder(state: State, row: number, account: number, pair: number, flags: number, price: number, lots: number): void {
   setF64(state, row, ORDER.UPDATED_AT, now(state))
@@ -74,6 +75,7 @@ export function writeOrder(state: State, row: number, account: number, pair: num
   setF64(state, row, ORDER.SEQUENCE, sequence(state))
   setI64(state, row, ORDER.FEE_NUMERATOR, 0n)
   setF64(state, row, ORDER.CREATED_AT, now(state))
+  if (scalar(state, SCALAR.BUILDER_FEES) !== 0) giveAddOn(state, row)
 }
 
 /** Notes that a delegated agent placed the order that was just written at `row`. */

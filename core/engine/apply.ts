@@ -14,6 +14,7 @@ import { placeOrder } from '../orders/place.ts'
 import { replaceOrder } from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
 import { setApplication, setOrigin, setServerKey } from '../programs/applications.ts'
+import { enrollApplication, setBuilderFee, setBuilderProgram } from '../programs/builder.ts'
 import { limitsInForce, raiseLimit } from '../programs/limits.ts'
 import { listAsset, listPair, setPairTerms } from '../programs/listing.ts'
 import { mint } from '../programs/faucet.ts'
@@ -99,6 +100,12 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return listPair(state, command, base)
     case CommandType.SET_PAIR_TERMS:
       return setPairTerms(state, command, base)
+    case CommandType.SET_BUILDER_PROGRAM:
+      return setBuilderProgram(state, command, base)
+    case CommandType.ENROLL_APPLICATION:
+      return enrollApplication(state, command, base)
+    case CommandType.SET_BUILDER_FEE:
+      return setBuilderFee(state, command, base)
     case CommandType.RAISE_LIMIT:
       return raiseLimit(state, command, base)
     case CommandType.LIMITS_IN_FORCE:

@@ -4,14 +4,14 @@
  * layout/event.ts and state/columns.ts. A result is returned by its place, so that its command can add to it.
  */
 import { SHORT_REFUSAL } from '../layout/answers.ts'
-import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf, SELF_TRADE } from '../layout/event.ts'
+import { APPLICATION_FEE, EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf, SELF_TRADE } from '../layout/event.ts'
 import { CLIENT_ORDER_ID_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { clearFrom, read, write, writeF64, writeI64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { R } from '../state/balances.ts'
-import { BALANCE, ORDER } from '../state/columns.ts'
+import { ADD_ON, BALANCE, ORDER } from '../state/columns.ts'
 import { nextRecord } from '../state/outbox.ts'
-import { balanceRow, copyClientOrderId, copyTwo, get, getF64, getI64, now, sequence } from '../state/rows.ts'
+import { addOnRow, balanceRow, copyClientOrderId, copyTwo, get, getF64, getI64, now, sequence } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 export { emitChildOrder, emitConditional, emitTwap, emitTwapOpened, filledOf } from './waiting.ts'
@@ -179,4 +179,25 @@ export function emitCredit(state: State, account: number, asset: number, source:
   writeI64(outbox, at, CREDIT.at.locked, getI64(state, row, BALANCE.LOCKED))
   writeI64(outbox, at, CREDIT.at.version, getI64(state, row, BALANCE.VERSION))
   clearFrom(outbox, at, CREDIT.words)
+}
+
+/** APPLICATION_FEE of register AMOUNT, `asset`, for the fill number `index` of this command, after the order at `row` was charged. */
+export function emitApplicationFee(state: State, row: number, index: number, rested: boolean, asset: number): void {
+  const { outbox, registers } = state
+  const slot = get(state, row, ORDER.SLOT)
+  const at = nextRecord(outbox)
+  write(outbox, at, APPLICATION_FEE.at.kind, EventType.APPLICATION_FEE)
+  write(outbox, at, APPLICATION_FEE.at.account, get(state, row, ORDER.ACCOUNT))
+  writeF64(outbox, at, APPLICATION_FEE.at.sequence, sequence(state))
+  writeF64(outbox, at, APPLICATION_FEE.at.time, now(state))
+  write(outbox, at, APPLICATION_FEE.at.pair, get(state, row, ORDER.PAIR))
+  write(outbox, at, APPLICATION_FEE.at.index, index)
+  writeF64(outbox, at, APPLICATION_FEE.at.orderSequence, getF64(state, row, ORDER.SEQUENCE))
+  write(outbox, at, APPLICATION_FEE.at.slot, slot)
+  write(outbox, at, APPLICATION_FEE.at.flags, get(state, row, ORDER.FLAGS))
+  write(outbox, at, APPLICATION_FEE.at.rested, rested ? 1 : 0)
+  write(outbox, at, APPLICATION_FEE.at.asset, asset)
+  writeI64(outbox, at, APPLICATION_FEE.at.amount, registers[R.AMOUNT]!)
+  writeI64(outbox, at, APPLICATION_FEE.at.charged, getI64(state, addOnRow(state, slot), ADD_ON.CHARGED))
+  clearFrom(outbox, at, APPLICATION_FEE.words)
 }

@@ -201,6 +201,18 @@ export const TWAP_ANSWER = answer('twap_answer', {
 /** CANCEL_CONDITIONAL and CANCEL_TWAP. */
 export const CANCELLED_WAITING_ANSWER = answer('cancelled_waiting_answer', { pair: 'pair' })
 
+/** SET_BUILDER_PROGRAM: cap, and what it was, bps. */
+export const BUILDER_PROGRAM_ANSWER = answer('builder_program_answer', { capBps: 'detail', before: 'detail2' })
+
+/** ENROLL_APPLICATION: the account is the payout account. */
+export const ENROLLMENT_ANSWER = answer('enrollment_answer', { application: 'detail', active: 'detail2' })
+
+/** SET_BUILDER_FEE, refusals too: fees stored and before, bps; changes left, and when there is one again, Unix ms; 0: there is one. */
+export const BUILDER_FEE_ANSWER = answer('builder_fee_answer', {
+  bps: 'price', previousBps: 'lots', makerBps: 'bestPrice', previousMakerBps: 'worstPrice', changesLeft: 'remaining',
+  nextChangeAt: 'expiresAt',
+})
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -243,6 +255,9 @@ const ANSWERS = {
   [CommandType.CANCEL_CONDITIONAL]: CANCELLED_WAITING_ANSWER,
   [CommandType.CREATE_TWAP]: TWAP_ANSWER,
   [CommandType.CANCEL_TWAP]: CANCELLED_WAITING_ANSWER,
+  [CommandType.SET_BUILDER_PROGRAM]: BUILDER_PROGRAM_ANSWER,
+  [CommandType.ENROLL_APPLICATION]: ENROLLMENT_ANSWER,
+  [CommandType.SET_BUILDER_FEE]: BUILDER_FEE_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']

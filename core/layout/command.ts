@@ -17,6 +17,7 @@
  */
 import { AgentMargin, OPEN_DELEGATED_SESSION_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND } from './agents.ts'
 import { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND } from './applications.ts'
+import { ENROLL_APPLICATION_COMMAND, SET_BUILDER_FEE_COMMAND, SET_BUILDER_PROGRAM_COMMAND } from './builder.ts'
 import {
   ATTACH_CONDITIONALS_COMMAND, CANCEL_CONDITIONAL_COMMAND, EXPIRE_CONDITIONAL_COMMAND, LEGS, TRIGGER_STEP_COMMAND,
 } from './conditional.ts'
@@ -99,6 +100,9 @@ export const CommandType = {
   CREATE_TWAP: 64,
   CANCEL_TWAP: 65,
   TWAP_STEP: 66,
+  SET_BUILDER_PROGRAM: 67,
+  ENROLL_APPLICATION: 68,
+  SET_BUILDER_FEE: 69,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -398,6 +402,9 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.CREATE_TWAP]: CREATE_TWAP_COMMAND,
   [CommandType.CANCEL_TWAP]: CANCEL_TWAP_COMMAND,
   [CommandType.TWAP_STEP]: TWAP_STEP_COMMAND,
+  [CommandType.SET_BUILDER_PROGRAM]: SET_BUILDER_PROGRAM_COMMAND,
+  [CommandType.ENROLL_APPLICATION]: ENROLL_APPLICATION_COMMAND,
+  [CommandType.SET_BUILDER_FEE]: SET_BUILDER_FEE_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

@@ -19,6 +19,7 @@ export const EventType = {
   RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6,
   MARGIN_ORDER: 7, POSITION: 8, COLLATERAL: 9, MARK: 10, FUNDING_RATE: 11, FUNDING_PAYMENT: 12, LIQUIDATION: 13,
   ORDER_RESIZED: 14, CONDITIONAL: 15, TWAP: 16, TWAP_OPENED: 17, CHILD_ORDER: 18,
+  APPLICATION_FEE: 19,
 } as const
 
 /** Order status as stored in records. The numbers are part of the journal and snapshot format. */
@@ -200,8 +201,32 @@ export const LABEL = defineLayout('label', {
   label: 'bytes40',
 })
 
+/**
+ * What the application of an order charged for the fill before it (ledger/add_ons.ts). Follows its FILL, the taker's first; the CREDIT of
+ * the payout account follows.
+ */
+export const APPLICATION_FEE = defineLayout('application_fee', {
+  kind: 'u32',
+  /** The owner of the order; who paid is who pays for the order. */
+  account: 'i32',
+  sequence: 'f64',
+  time: 'f64',
+  pair: 'i32',
+  /** Number of the fill within its command. */
+  index: 'i32',
+  orderSequence: 'f64',
+  slot: 'i32',
+  flags: 'u32',
+  /** 1: the order rested. A resting BUY pays out of what it locked. */
+  rested: 'i32',
+  asset: 'i32',
+  /** Atoms of this fill, and of the order so far. */
+  amount: 'i64',
+  charged: 'i64',
+})
+
 /** CREDIT.source: where atoms come from that no trade moved. */
-export const CreditSource = { FAUCET: 1, TRANSFER: 2, COLLATERAL: 3 } as const
+export const CreditSource = { FAUCET: 1, TRANSFER: 2, COLLATERAL: 3, APPLICATION_FEE: 4, REVENUE_SHARE: 5 } as const
 
 /**
  * Atoms credited to an account from outside trading, or debited (a negative amount). `source`: {@link CreditSource}. A transfer is two
@@ -239,6 +264,7 @@ export const EVENT_LAYOUTS: Readonly<Record<number, Layout>> = {
   [EventType.TWAP]: TWAP_ORDER,
   [EventType.TWAP_OPENED]: TWAP_OPENED,
   [EventType.CHILD_ORDER]: CHILD_ORDER,
+  [EventType.APPLICATION_FEE]: APPLICATION_FEE,
 }
 const NAMES = Object.fromEntries(Object.entries(EventType).map(([name, type]) => [type, name]))
 export const eventName = (type: number): string => NAMES[type] ?? `UNKNOWN_${type}`

@@ -2,7 +2,7 @@
 
 /**
  * Flags of an order, one word: in commands, order rows, events and the history. Bits 24-31 hold the length of the client order id in bytes
- * (0..40). Free: bits 18 and 19; in records of layout 1 bits 9 to 13, 18 and 19 were what is now {@link Option}.
+ * (0..40). Free: bit 19; in records of layout 1 bits 9 to 13, 18 and 19 were what is now {@link Option}.
  */
 export const Flag = {
   /** Set: SELL. Clear: BUY. */
@@ -39,6 +39,8 @@ export const Flag = {
   MASTER_FUNDED: 1 << 16,
   /** A delegated agent placed the order; column `orderAgents` says which. Set by the engine only. */
   BY_AGENT: 1 << 17,
+  /** Its application charges for its fills; column `addOns` says how much (ledger/add_ons.ts). Set by the engine only. */
+  ADD_ON: 1 << 18,
   /** The operator cancelled the order. In ORDER_ENDED and in the history; set by the engine only. */
   BY_OPERATOR: 1 << 20,
 } as const

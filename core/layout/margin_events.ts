@@ -90,9 +90,12 @@ export const POSITION_CHANGED = defineLayout('position', {
 /** Why collateral moved. */
 export const CollateralReason = {
   DEPOSIT: 0, WITHDRAW: 1, SUB_ACCOUNT: 2, BUCKET: 3, ORDER: 4, SETTLED: 5, CLOSED: 6, LIQUIDATION_FEE: 7, INSURANCE: 8, BAD_DEBT: 9,
+  /** What the application of an order charges for a fill (ledger/add_ons.ts). */
+  APPLICATION_FEE: 10,
 } as const
 export const COLLATERAL_REASON_NAMES = [
   'DEPOSIT', 'WITHDRAW', 'SUB_ACCOUNT', 'BUCKET', 'ORDER', 'SETTLED', 'CLOSED', 'LIQUIDATION_FEE', 'INSURANCE', 'BAD_DEBT',
+  'APPLICATION_FEE',
 ] as const
 
 /** A margin account, and with `bucket` one of its buckets, after collateral moved. */

@@ -15,6 +15,7 @@ import { ORDER, TERMS } from '../state/columns.ts'
 import { gain, get, getI64, setI64, signOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
+import { addOnOfHold } from './add_ons.ts'
 
 const PPM = 1_000_000n
 
@@ -38,14 +39,17 @@ export function feeOfFill(state: State, row: number, ppm: number, to: number): v
   registers[to] = registers[R.AMOUNT]! / PPM - getI64(state, row, ORDER.FEE)
 }
 
-/** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value and the fee still to come at its maker rate. */
+/** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value, and fee and add-on still to come at its maker rates. */
 export function holdOfBid(state: State, row: number, terms: number, lots: number): void {
   const { registers } = state
   registers[R.HOLD] = BigInt(get(state, row, ORDER.PRICE) | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
   const ppm = get(state, row, ORDER.MAKER_PPM)
-  if (ppm <= 0) return
-  registers[R.AMOUNT] = getI64(state, row, ORDER.FEE_NUMERATOR) + registers[R.HOLD]! * BigInt(ppm | 0) + 999_999n
-  registers[R.HOLD] = registers[R.HOLD]! + registers[R.AMOUNT]! / PPM - getI64(state, row, ORDER.FEE)
+  addOnOfHold(state, row)
+  if (ppm > 0) {
+    registers[R.AMOUNT] = getI64(state, row, ORDER.FEE_NUMERATOR) + registers[R.HOLD]! * BigInt(ppm | 0) + 999_999n
+    registers[R.HOLD] = registers[R.HOLD]! + registers[R.AMOUNT]! / PPM - getI64(state, row, ORDER.FEE)
+  }
+  registers[R.HOLD] = registers[R.HOLD]! + registers[R.ADD_ON]!
 }
 
 /** Register REQUIRED = register COST plus its fee at `ppm` >= 0, rounded up: the most a BUY of that value can cost. */

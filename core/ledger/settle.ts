@@ -2,7 +2,7 @@
  * Settlement of one fill: the fees of both orders, the four balance rows and the house's fee account.
  *
  * The taker pays from available (its order locks only what rests), at the rate of its account's tier; the maker pays from locked, at
- * the rate its order was placed with. The rows are those of whoever pays for the orders, the rates those of their owners. Sum over the
+ * the rate its order was placed with. So do both with what their applications add (add_ons.ts). The rows are those of whoever pays for the orders, the rates those of their owners. Sum over the
  * four rows and the fee account is zero in both assets (I1, I3).
  *
  * What paid is looked at afterwards: an available, a locked or a hold below zero (I2) means that funds or hold were never checked, and
@@ -16,6 +16,7 @@ import {
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { R, touchAccount } from '../state/balances.ts'
+import { chargeAddOn } from './add_ons.ts'
 import { chargeFill } from './fees.ts'
 import { payerOf } from './holds.ts'
 import { countFill } from './spending.ts'
@@ -24,7 +25,7 @@ const { AVAILABLE, LOCKED } = BALANCE
 
 /**
  * Settles `lots` at `price` between the orders `taker` and `maker`. Registers QUOTE, BASE, TAKER_FEE and MAKER_FEE say afterwards what
- * moved.
+ * moved, and, of orders with Flag.ADD_ON, TAKER_ADD_ON and MAKER_ADD_ON.
  */
 export function settle(state: State, taker: number, maker: number, terms: number, sell: number, price: number, lots: number): void {
   const { registers } = state
@@ -32,7 +33,8 @@ export function settle(state: State, taker: number, maker: number, terms: number
   registers[R.BASE] = BigInt(lots | 0) * getI64(state, terms, TERMS.LOT_ATOMS)
   const takes = get(state, taker, ORDER.ACCOUNT)
   const owner = get(state, maker, ORDER.ACCOUNT)
-  const funded = ((get(state, taker, ORDER.FLAGS) | get(state, maker, ORDER.FLAGS)) & Flag.MASTER_FUNDED) !== 0
+  const flags = get(state, taker, ORDER.FLAGS) | get(state, maker, ORDER.FLAGS)
+  const funded = (flags & Flag.MASTER_FUNDED) !== 0
   const takerPays = funded ? payerOf(state, taker) : takes
   const makerPays = funded ? payerOf(state, maker) : owner
   const discount = get(state, accountRow(state, takes), ACCOUNT.TAKER_DISCOUNT)
@@ -65,6 +67,7 @@ export function settle(state: State, taker: number, maker: number, terms: number
     } else lose(state, makerQuote, AVAILABLE, R.MAKER_FEE)
   }
   lose(state, takerQuote, AVAILABLE, R.TAKER_FEE)
+  if ((flags & Flag.ADD_ON) !== 0) payAddOns(state, taker, maker, takerQuote, makerQuote, sell)
   const paid = sell === 0 ? takerQuote : takerBase
   const held = sell === 0 ? makerBase : makerQuote
   const signs = signOf(state, paid, AVAILABLE) | signOf(state, held, LOCKED) | signOf(state, maker, ORDER.HOLD)
@@ -78,6 +81,18 @@ export function settle(state: State, taker: number, maker: number, terms: number
   gain(state, house, TOTAL.FEES, R.MAKER_FEE)
   if (funded) countFill(state, taker, maker)
   touchAccount(state, owner)
+}
+
+/** What the applications of both orders charge, out of the quote balances of whoever pays for them. Registers TAKER_ADD_ON, MAKER_ADD_ON. */
+function payAddOns(state: State, taker: number, maker: number, takerQuote: number, makerQuote: number, sell: number): void {
+  chargeAddOn(state, taker, sell !== 0, R.TAKER_FEE, R.TAKER_ADD_ON)
+  chargeAddOn(state, maker, sell === 0, R.MAKER_FEE, R.MAKER_ADD_ON)
+  lose(state, takerQuote, AVAILABLE, R.TAKER_ADD_ON)
+  if (sell === 0) lose(state, makerQuote, AVAILABLE, R.MAKER_ADD_ON)
+  else {
+    lose(state, makerQuote, LOCKED, R.MAKER_ADD_ON)
+    lose(state, maker, ORDER.HOLD, R.MAKER_ADD_ON)
+  }
 }
 
 /** Stops everything: a fill took more than its orders' payers had. Out of the way of {@link settle}, which is hot. */

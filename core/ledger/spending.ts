@@ -108,16 +108,21 @@ export function countFill(state: State, taker: number, maker: number): void {
     if ((get(state, taker, ORDER.FLAGS) & Flag.SELL) !== 0) registers[R.TAKEN] = registers[R.BASE]!
     else if (registers[R.TAKER_FEE]! > 0n) registers[R.TAKEN] = registers[R.QUOTE]! + registers[R.TAKER_FEE]!
     else registers[R.TAKEN] = registers[R.QUOTE]!
+    if (isCharged(state, taker)) registers[R.TAKEN] = registers[R.TAKEN]! + registers[R.TAKER_ADD_ON]!
     count(state, taker)
   }
   if ((get(state, maker, ORDER.FLAGS) & Flag.MASTER_FUNDED) !== 0) {
     if ((get(state, maker, ORDER.FLAGS) & Flag.SELL) !== 0) registers[R.TAKEN] = registers[R.BASE]!
     else if (get(state, maker, ORDER.MAKER_PPM) > 0) registers[R.TAKEN] = registers[R.QUOTE]! + registers[R.MAKER_FEE]!
     else registers[R.TAKEN] = registers[R.QUOTE]!
+    if (isCharged(state, maker)) registers[R.TAKEN] = registers[R.TAKEN]! + registers[R.MAKER_ADD_ON]!
     registers[R.RESERVED] = -registers[R.TAKEN]!
     count(state, maker)
   }
 }
+
+/** True when what is spent of the master-funded order at `row` has an add-on: a BUY spends quote atoms, with what its application charges. */
+const isCharged = (state: State, row: number): boolean => (get(state, row, ORDER.FLAGS) & (Flag.SELL | Flag.ADD_ON)) === Flag.ADD_ON
 
 /** Adds registers RESERVED and TAKEN to the limit of the master-funded order at `row`. Readers of its payer see a change. */
 function count(state: State, row: number): void {

@@ -26,14 +26,17 @@
  * rate.
  */
 import { Flag, Origin, originOf } from '../layout/flags.ts'
-import { PositionReason } from '../layout/margin_events.ts'
+import { CollateralReason, PositionReason } from '../layout/margin_events.ts'
+import { emitCollateral } from '../events/margin.ts'
 import { R } from '../state/balances.ts'
 import { ACCOUNT, ORDER, TERMS } from '../state/columns.ts'
 import { PAIR_LISTING } from '../state/listing_rows.ts'
 import { POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
-import { accountRow, get, getF64, getI64, pairListingRow, termsRow } from '../state/rows.ts'
+import { accountRow, get, getF64, getI64, lose, pairListingRow, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { addOnOfFill, chargeAddOn, mostAddOn, requireAddOn } from '../ledger/add_ons.ts'
 import { chargeFill, feeOfFill, requiredForCost } from '../ledger/fees.ts'
+import { marginAccountOf, touchBucket } from './buckets.ts'
 import { bucketHealth, markOf } from './figures.ts'
 import { armLegs } from './legs.ts'
 import { commitCollateral } from './order_collateral.ts'
@@ -52,23 +55,38 @@ export function settleFill(state: State, taker: number, maker: number, terms: nu
   const discount = get(state, accountRow(state, get(state, taker, ORDER.ACCOUNT)), ACCOUNT.TAKER_DISCOUNT)
   chargeFill(state, taker, get(state, terms, TERMS.TAKER_PPM) - discount, R.TAKER_FEE)
   chargeFill(state, maker, get(state, maker, ORDER.MAKER_PPM), R.MAKER_FEE)
+  chargeAddOn(state, taker, false, R.TAKER_FEE, R.TAKER_ADD_ON)
+  chargeAddOn(state, maker, false, R.MAKER_FEE, R.MAKER_ADD_ON)
   if (lots === get(state, maker, ORDER.REMAINING)) unlinkOrder(state, maker)
   else addLots(state, maker, -lots)
   fillIncoming(state, taker, lots)
   const liquidates = originOf(get(state, taker, ORDER.FLAGS)) === Origin.LIQUIDATION
-  fillSide(state, maker, sell === 0 ? -lots : lots, lots, price, R.MAKER_FEE, PositionReason.TRADE)
+  fillSide(state, maker, sell === 0 ? -lots : lots, lots, price, R.MAKER_FEE, R.MAKER_ADD_ON, PositionReason.TRADE)
   const reason = liquidates ? PositionReason.LIQUIDATION : PositionReason.TRADE
-  fillSide(state, taker, sell === 0 ? lots : -lots, lots, price, R.TAKER_FEE, reason)
+  fillSide(state, taker, sell === 0 ? lots : -lots, lots, price, R.TAKER_FEE, R.TAKER_ADD_ON, reason)
 }
 
 /** The part of one order: `change` is its lots, signed. */
-function fillSide(state: State, row: number, change: number, lots: number, price: number, fee: number, reason: number): void {
+function fillSide(
+  state: State, row: number, change: number, lots: number, price: number, fee: number, addOn: number, reason: number,
+): void {
   const { registers } = state
   const position = positionOf(state, row)
   commitCollateral(state, row, bucketOf(state, position), lots)
+  if (registers[addOn]! !== 0n) payAddOn(state, bucketOf(state, position), addOn)
   registers[R.FILL_FEE] = registers[fee]!
   changeLots(state, position, change, price, reason)
   if ((get(state, row, ORDER.FLAGS) & Flag.LEGS) !== 0) armLegs(state, row)
+}
+
+/** The bucket pays register `addOn` to the application of an order of it; COLLATERAL tells. */
+function payAddOn(state: State, bucket: number, addOn: number): void {
+  const { registers } = state
+  lose(state, bucket, RISK_BUCKET.REALIZED, addOn)
+  lose(state, bucket, RISK_BUCKET.LIFETIME, addOn)
+  touchBucket(state, bucket)
+  registers[R.AMOUNT] = -registers[addOn]!
+  emitCollateral(state, marginAccountOf(state, bucket), bucket, CollateralReason.APPLICATION_FEE)
 }
 
 /** True when `change` lots, signed, only reduce a position of `held`. */
@@ -82,7 +100,7 @@ export const isAdverse = (change: number, price: number, mark: number): boolean 
 
 /**
  * True when the order at `row` may be filled for `lots` at `price`, and pays a fee of `ppm`. Scratch: registers of figures, QUOTE,
- * MAKER_FEE, THERE and NEEDED.
+ * MAKER_FEE, ADD_ON, THERE and NEEDED.
  */
 export function bearsFill(state: State, row: number, price: number, lots: number, ppm: number): boolean {
   const { registers } = state
@@ -101,6 +119,8 @@ export function bearsFill(state: State, row: number, price: number, lots: number
   feeOfFill(state, row, ppm, R.MAKER_FEE)
   registers[R.THERE] = BigInt(change | 0) * BigInt((mark - price) | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
   registers[R.THERE] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING) + registers[R.THERE]! - registers[R.MAKER_FEE]!
+  addOnOfFill(state, row)
+  registers[R.THERE] = registers[R.THERE]! - registers[R.ADD_ON]!
   maintenanceAfter(state, pair, held, held + change, mark)
   if (registers[R.THERE]! >= registers[R.NEEDED]!) return true
   if (!reduces(held, change) || registers[R.THERE]! < 0n) return false
@@ -145,7 +165,7 @@ export function isCertain(state: State, maker: number, best: number, limit: numb
   notionalOf(state, pair, most, worse > 0 ? worse : 0)
   registers[R.THERE] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING) - registers[R.NOTIONAL]!
   notionalOf(state, pair, most, sell !== 0 ? limit : best)
-  const ppm = get(state, pairListingRow(state, pair), PAIR_LISTING.MOST_MAKER_PPM)
+  const ppm = get(state, pairListingRow(state, pair), PAIR_LISTING.MOST_MAKER_PPM) + mostAddOn(state, get(state, maker, ORDER.ACCOUNT))
   // One atom more for each order, and for what the division leaves.
   registers[R.M0] = BigInt((get(state, position, POSITION.ORDERS) + 1) | 0) + BigInt(ppm | 0)
   if (ppm > 0) registers[R.THERE] = registers[R.THERE]! - (registers[R.NOTIONAL]! / 1_000_000n) * BigInt(ppm | 0) - registers[R.M0]!
@@ -160,12 +180,12 @@ function largerOf(before: number, after: number): number {
 }
 
 /**
- * True when an order of `lots` that is not placed yet bears all its fills, which are worth register COST and pay `ppm`: of a bucket and
+ * True when an order of `lots` that is not placed yet bears all its fills, which are worth register COST and pay `ppm` and `addOn`: of a bucket and
  * position (-1: not made yet) into which it brings register BROUGHT. Prices of its path get worse, so what it has lost on the way is never
  * more than what it loses as a whole, or nothing. Scratch as of {@link bearsFill}.
  */
 export function isTakerCertain(
-  state: State, pair: number, flags: number, bucket: number, position: number, lots: number, ppm: number,
+  state: State, pair: number, flags: number, bucket: number, position: number, lots: number, ppm: number, addOn: number,
 ): boolean {
   if (originOf(flags) === Origin.LIQUIDATION) return true
   const { registers } = state
@@ -182,6 +202,7 @@ export function isTakerCertain(
   registers[R.THERE] = registers[R.THERE]! + registers[R.BROUGHT]!
   if (registers[R.M1]! > 0n) registers[R.THERE] = registers[R.THERE]! - registers[R.M1]!
   requiredForCost(state, ppm > 0 ? ppm : 0)
+  requireAddOn(state, addOn)
   registers[R.THERE] = registers[R.THERE]! + registers[R.COST]! - registers[R.REQUIRED]!
   maintenanceAfter(state, pair, held, largerOf(held, held + signed(flags, lots)), mark)
   return registers[R.THERE]! >= registers[R.NEEDED]!

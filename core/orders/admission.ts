@@ -11,6 +11,7 @@ import { shareOf } from '../state/shares.ts'
 import { accountRow, balanceRow, get, getF64, getI64, noted, pairRow, scalar, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { N, R } from '../state/balances.ts'
+import { addOnOf, requireAddOn } from '../ledger/add_ons.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import { maySpend, roomToSpend } from '../ledger/spending.ts'
 import { isTakerCertain } from '../margin/fills.ts'
@@ -85,7 +86,7 @@ export function checkRoom(state: State, account: number, flags: number): number 
 
 /**
  * Funds: a SELL needs its base; a MARKET BUY the exact cost of its fill path, which is walked no further than they go; a LIMIT BUY its
- * value at the limit with the fee, at the taker rate when it crosses; rates are those of the account's tier. A master-funded order needs
+ * value at the limit with the fee, at the taker rate when it crosses; rates are those of the account's tier, and what its application adds. A master-funded order needs
  * a spend limit that has room for it and the funds of its master; the limit first, so that a sub-account learns nothing else of them.
  * Register RELEASE is what a replaced order gives back first, to the same payer.
  */
@@ -104,13 +105,16 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     setBudget(state, account, payer, asset, funded)
     if (walk(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
     requiredForCost(state, get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT))
+    requireAddOn(state, addOnOf(state, account, flags, false))
   } else {
     registers[R.COST] = BigInt(limit | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
     const resting = get(state, terms, TERMS.MAKER_PPM) - get(state, owner, ACCOUNT.MAKER_DISCOUNT)
     const maker = resting > 0 ? resting : 0
     const taker = get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT)
-    const takes = get(state, pairRow(state, pair), PAIR.BEST_ASK) <= limit && taker > maker
-    requiredForCost(state, takes ? taker : maker)
+    const meets = get(state, pairRow(state, pair), PAIR.BEST_ASK) <= limit
+    requiredForCost(state, meets && taker > maker ? taker : maker)
+    const [adds, takes] = [addOnOf(state, account, flags, true), meets ? addOnOf(state, account, flags, false) : 0]
+    requireAddOn(state, takes > adds ? takes : adds)
   }
   if (funded && !maySpend(state, account, asset)) return REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number
   registers[R.AMOUNT] = getI64(state, balanceRow(state, payer, asset), BALANCE.AVAILABLE) + registers[R.RELEASE]!
@@ -152,5 +156,6 @@ function fillOrKillMargin(state: State, pair: number, flags: number, limit: numb
   const left = walkPerp(state, pair, flags, limit, lots, account)
   if (left !== 0) return left
   const ppm = get(state, termsRow(state, pair), TERMS.TAKER_PPM) - get(state, accountRow(state, account), ACCOUNT.TAKER_DISCOUNT)
-  return isTakerCertain(state, pair, flags, noted(state, N.BUCKET), noted(state, N.POSITION), lots, ppm) ? 0 : lots
+  const adds = addOnOf(state, account, flags, false)
+  return isTakerCertain(state, pair, flags, noted(state, N.BUCKET), noted(state, N.POSITION), lots, ppm, adds) ? 0 : lots
 }

@@ -14,6 +14,7 @@
 import { Flag } from '../layout/flags.ts'
 import { headOf, tickAbove, tickBelow } from '../book/levels.ts'
 import { bestOpposite, crosses, PERP_PATH_MAX } from '../book/match.ts'
+import { addOnOf, addOnOfFill } from '../ledger/add_ons.ts'
 import { feeOfFill } from '../ledger/fees.ts'
 import { bucketHealth, fundingOf, markOf } from '../margin/figures.ts'
 import { bearsFill, isAdverse, maintenanceAfter, reduces } from '../margin/fills.ts'
@@ -92,7 +93,7 @@ function putBack(state: State): void {
 }
 
 /** The bucket of the order itself: before its fills, with what it brings; and what those made of it so far. */
-interface Taker { there: bigint; maintenance: bigint; held: number; ppm: number; change: number; value: bigint }
+interface Taker { there: bigint; maintenance: bigint; held: number; ppm: number; addOn: number; change: number; value: bigint }
 
 /**
  * Orders best first, in each level oldest first, until one of the same account, or one that the order's own bucket would not bear. Register
@@ -180,8 +181,9 @@ function takerOf(state: State, pair: number, account: number): Taker {
     there += registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING)
   }
   const ppm = get(state, termsRow(state, pair), TERMS.TAKER_PPM) - get(state, accountRow(state, account), ACCOUNT.TAKER_DISCOUNT)
+  const addOn = addOnOf(state, account, 0, false)
   const held = position < 0 ? 0 : get(state, position, POSITION.LOTS)
-  return { there, maintenance: registers[R.SUM_MAINTENANCE]!, held, ppm, change: 0, value: 0n }
+  return { there, maintenance: registers[R.SUM_MAINTENANCE]!, held, ppm, addOn, change: 0, value: 0n }
 }
 
 /** As bearsFill of margin/fills.ts, of an order that has no row. */
@@ -201,7 +203,7 @@ function takerBears(state: State, pair: number, flags: number, tick: number, lot
 function surplus(state: State, pair: number, flags: number, mark: number, taker: Taker, change: number, value: bigint): bigint {
   const { registers } = state
   const numerator = value * BigInt(taker.ppm)
-  const fee = (numerator >= 0n ? numerator + MILLION - 1n : numerator) / MILLION
+  const fee = (numerator >= 0n ? numerator + MILLION - 1n : numerator) / MILLION + (value * BigInt(taker.addOn)) / MILLION
   registers[R.SUM_MAINTENANCE] = taker.maintenance
   maintenanceAfter(state, pair, taker.held, taker.held + change, mark)
   const paid = (flags & Flag.SELL) !== 0 ? -value : value
@@ -223,6 +225,8 @@ function fill(state: State, row: number, tick: number, lots: number): void {
   registers[R.QUOTE] = valueOf(state, pair, tick, lots)
   feeOfFill(state, row, get(state, row, ORDER.MAKER_PPM), R.MAKER_FEE)
   lose(state, bucket, RISK_BUCKET.REALIZED, R.MAKER_FEE)
+  addOnOfFill(state, row)
+  lose(state, bucket, RISK_BUCKET.REALIZED, R.ADD_ON)
   commitCollateral(state, row, bucket, lots)
   addLots(state, row, -lots)
   add(state, row, ORDER.REMAINING, -lots)

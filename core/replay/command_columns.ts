@@ -13,6 +13,7 @@ import {
   address, amount, application, asset, basisPoints, bits, both, columnsOf, decimals, given, hex, hidden, madeId, named, ofKnownPair, order,
   orderFlags, options, otherFlags, pair, price, quantity, signer, text, time, user, userMadeAt, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
+import { builderCommandColumns } from './builder_columns.ts'
 import { marginCommandColumns, NO_ORDER_MARGIN, ORDER_MARGIN_FIELDS } from './margin_columns.ts'
 import { agentMarginAccounts, agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
 import { LEG_FIELDS, NO_LEGS, waitingCommandColumns } from './waiting_columns.ts'
@@ -150,4 +151,5 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.ACCEPT_CLOCK]: columnsOf(ACCEPT_CLOCK_COMMAND, { ...OWN, wall: time('wallClock') }),
   ...marginCommandColumns(SIGNED, OWN, KEY),
   ...waitingCommandColumns(SIGNED, OWN),
+  ...builderCommandColumns(SIGNED, OWN),
 }

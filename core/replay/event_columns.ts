@@ -3,6 +3,7 @@ import { IdKind } from '../layout/ids.ts'
 import {
   CREDIT, CreditSource, EventType, FILL, LABEL, ORDER_ENDED, SELF_TRADE,
 } from '../layout/event.ts'
+import { BUILDER_EVENT_COLUMNS } from './builder_columns.ts'
 import { MARGIN_EVENT_COLUMNS } from './margin_columns.ts'
 import {
   amount, asset, columnsOf, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity, quote, text, time, user,
@@ -89,4 +90,5 @@ export const EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> = {
   }),
   ...MARGIN_EVENT_COLUMNS,
   ...WAITING_EVENT_COLUMNS,
+  ...BUILDER_EVENT_COLUMNS,
 }

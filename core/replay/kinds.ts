@@ -46,6 +46,7 @@ export const COMMAND_KINDS = {
     CommandType.ATTACH_CONDITIONALS, CommandType.CANCEL_CONDITIONAL, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP,
   ],
   twap_orders: [CommandType.CREATE_TWAP, CommandType.CANCEL_TWAP, CommandType.TWAP_STEP],
+  builder_codes: [CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_BUILDER_FEE],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {
@@ -66,6 +67,7 @@ export const EVENT_KINDS = {
   twap_changes: EventType.TWAP,
   twap_terms: EventType.TWAP_OPENED,
   twap_slices: EventType.CHILD_ORDER,
+  application_fees: EventType.APPLICATION_FEE,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

@@ -10,6 +10,7 @@
  * The rules of a type are a row of words: kind of rule, word of the field, lowest and highest value. Checking one is a loop over them, in
  * which nothing is allocated.
  */
+import { UNCHANGED } from '../layout/builder.ts'
 import {
   AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AgentAction, AT_END, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK,
   CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Flag, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
@@ -49,6 +50,8 @@ const YES_NO = range(0, 1)
 const SIZE = range(0, INT_MAX)
 const SCALE = range(0, SCALE_MAX)
 const RATE = range(-MAX_FEE_PPM, MAX_FEE_PPM)
+/** A builder fee, or that it stays; what is too much the engine refuses. */
+const FEE = range(UNCHANGED, INT_MAX)
 const SEQUENCE: Rule = [WHOLE, 0, 0]
 const MOMENT: Rule = [REAL, 0, 0]
 /** Bytes, and numbers of which the engine knows every value. */
@@ -152,6 +155,11 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
     },
     ...waitingRules(pair),
+    set_builder_program: { capBps: SIZE, builderFees: YES_NO, revenueSharePpm: SIZE, reserved: ZERO },
+    enroll_application: {
+      application, account: range(-1, ROW_MAX), createdSequence: SEQUENCE, active: YES_NO, bps: FEE, makerBps: FEE, reserved: ZERO,
+    },
+    set_builder_fee: { bps: SIZE, makerBps: FEE },
   }
 }
 
@@ -178,7 +186,7 @@ const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
-  CommandType.FUND_INSURANCE,
+  CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

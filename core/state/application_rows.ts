@@ -17,6 +17,14 @@ export const APPLICATION = {
   KEY: 8, OLD_KEY: 16, OLD_KEY_UNTIL: f64(24), KEY_AT: f64(26),
   /** 40 and 48 bytes. */
   CLIENT_ID: 28, NAME: 38,
+  /** The builder-codes program (programs/builder.ts). Its payout account, row + 1; 0: it never had one. Whether it takes part. */
+  PAYOUT: 50, ENROLLED: 51,
+  /** What it adds, bps. */
+  BUILDER_BPS: 52, BUILDER_MAKER_BPS: 53,
+  /** f64 each, Unix ms: when it changed that last, and when before; 0: never. */
+  CHANGED_AT: f64(54), CHANGED_BEFORE: f64(56),
+  /** The most it ever added for makers, bps: orders at rest keep what they have. */
+  MOST_MAKER_BPS: 58,
 } as const
 /** Words of its texts and of a key's hash. */
 export const CLIENT_ID_WORDS = 10

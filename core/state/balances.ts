@@ -22,6 +22,8 @@ export const R = {
   TAKEN: 10, RESERVED: 11,
   /** What the path of a MARKET BUY may cost before walk.ts stops. */
   BUDGET: 12,
+  /** What the application of the taker and of the maker charges for a fill; the same of one order (ledger/add_ons.ts). */
+  TAKER_ADD_ON: 13, MAKER_ADD_ON: 39, ADD_ON: 47,
   // 14 and 15 are not registers (columns.ts, HASH_KEY_AT; engine/warm.ts). From here on those of margin trading (margin/).
   /** Notional of a position or exposure; initial and maintenance margin; equity; unrealised profit; funding not settled yet. */
   NOTIONAL: 16, INITIAL: 17, MAINTENANCE: 18, EQUITY: 19, UNREALIZED: 20, FUNDING: 21,

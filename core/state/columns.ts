@@ -111,6 +111,15 @@ export const ACCOUNT = {
   BLANK_SINCE: f64(28),
 } as const
 
+/** What the application of an order charges for its fills (ledger/add_ons.ts); row = slot. Only orders with Flag.ADD_ON have one. */
+export const ADD_ON_WORDS = 6
+export const ADD_ON = {
+  /** i64: sum of quote atoms × ppm over all fills; what was charged so far, quote atoms. */
+  NUMERATOR: i64(0), CHARGED: i64(2),
+  /** Rates in force when it was placed. */
+  TAKER_PPM: 4, MAKER_PPM: 5,
+} as const
+
 /** Of one asset of one account; row = account × assets + asset. VERSION grows with every change. */
 export const BALANCE_WORDS = 8
 export const BALANCE = { AVAILABLE: i64(0), LOCKED: i64(2), VERSION: i64(4) } as const
@@ -350,6 +359,7 @@ const DECLARED = {
   pendingMarks: { type: 'f64', width: PENDING_MARKS_WIDTH, rows: perPerpetual, kept: 'all' },
   twaps: { type: 'i32', width: TWAP_WORDS, rows: perTwap, kept: SCALAR.TWAPS_USED, views: ['F64', 'I64'] },
   orderParents: { type: 'i32', width: 1, rows: perOrder, kept: SCALAR.ORDERS_USED },
+  addOns: { type: 'i32', width: ADD_ON_WORDS, rows: perOrder, kept: SCALAR.ADD_ONS_USED, views: ['I64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

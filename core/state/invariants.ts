@@ -39,6 +39,7 @@ import { findReceipt } from './receipt_index.ts'
 import { eachReceiptInMemory, isForgotten, numberOf, pageOf, RECEIPT, timeOfReceipt } from './receipt_pages.ts'
 import { Flag, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
+import { addedToBid, checkAddOns } from './invariants_add_ons.ts'
 import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
@@ -66,7 +67,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
-    checkListings, checkMargin, checkWaiting,
+    checkListings, checkMargin, checkWaiting, checkAddOns,
   ]
   for (const check of checks) {
     check(state, live)
@@ -180,7 +181,8 @@ const ceiling = (sum: bigint): bigint => sum / PPM + (sum % PPM > 0n ? 1n : 0n)
 function bidHold(state: State, slot: number, pair: number, price: number, remaining: number, sum: bigint, fee: bigint): bigint {
   const value = BigInt(price) * BigInt(remaining) * getI64(state, termsRow(state, pair), TERMS.TICK_LOT_ATOMS)
   const ppm = order(state, slot, ORDER.MAKER_PPM)
-  return ppm > 0 ? value + ceiling(sum + value * BigInt(ppm)) - fee : value
+  const added = addedToBid(state, slot, value)
+  return ppm > 0 ? value + ceiling(sum + value * BigInt(ppm)) - fee + added : value + added
 }
 
 /** The account whose balance an order holds: its owner's, or its owner's master's. */

@@ -17,7 +17,7 @@
 import { ORIGINS_MAX } from '../layout/command.ts'
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
-  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_MARGIN_WORDS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT,
+  ACCOUNT_WORDS, ADD_ON_WORDS, ADDRESS_BITS, AGENT_MARGIN_WORDS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT,
   CLIENT_ORDER_ID_WORDS, FAUCET_WORDS, LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS,
   REGISTERS_AT, SCALAR, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
@@ -90,6 +90,8 @@ export const trailGroupRow = (state: State, group: number): number => (state.tra
 export const trailGroupAt = (state: State, row: number): number => (row - state.trailGroupsAt) / TRAIL_GROUP_WORDS
 export const twapRow = (state: State, twap: number): number => (state.twapsAt + twap * TWAP_WORDS) & ADDRESS_BITS
 export const twapAt = (state: State, row: number): number => (row - state.twapsAt) / TWAP_WORDS
+/** What the application charges for an order, by its slot. */
+export const addOnRow = (state: State, slot: number): number => (state.addOnsAt + slot * ADD_ON_WORDS) & ADDRESS_BITS
 /** What waits for an account. */
 export const waitingRow = (state: State, account: number): number => (state.waitingAt + account * WAITING_WORDS) & ADDRESS_BITS
 

@@ -42,6 +42,10 @@ export const SCALAR = {
   CONDITIONALS_USED: 45, CONDITIONALS_FREE: 46, CONDITIONALS_LIVE: 47,
   TRAIL_GROUPS_USED: 48, TRAIL_GROUPS_FREE: 49,
   TWAPS_USED: 50, TWAPS_FREE: 51, TWAPS_LIVE: 52,
+  /** The builder-codes program (programs/builder.ts): most that an application may add, 1: orders get what theirs adds, revenue share. */
+  BUILDER_CAP_BPS: 53, BUILDER_FEES: 54, REVENUE_SHARE_PPM: 55,
+  /** Rows of column addOns ever used. */
+  ADD_ONS_USED: 56,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

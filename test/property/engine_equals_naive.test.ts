@@ -49,6 +49,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'olderFamily', seed: 13, commands: 20_000, checkEvery: 97 },
   { variant: 'waiting', seed: 60, commands: 60_000, checkEvery: 97, workload: { deadlines: true } },
   { variant: 'waiting', seed: 61, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'builder', seed: 70, commands: 60_000, checkEvery: 97 },
+  { variant: 'builder', seed: 71, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>
     ({ variant, seed: 90, commands: 16_000, checkEvery: 7, workload: { deadlines: true } })),
 ]

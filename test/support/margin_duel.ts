@@ -78,7 +78,7 @@ export class MarginDuel {
     this.text = genesisText(spec)
     this.bench = createBench(this.text, options.outboxRecords)
     this.naive = new NaiveExchange(this.bench.state.genesis)
-    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis, spec.waiting)
+    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis, spec.waiting, undefined, spec.builder)
   }
 
   /** Runs it; throws at the first difference or broken invariant. */

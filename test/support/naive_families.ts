@@ -62,10 +62,10 @@ export function spentToday(ex: NaiveExchange, sub: number, asset: number): bigin
 }
 
 /** Notes what a fill took from the payer of `order`. */
-export function noteSpending(ex: NaiveExchange, order: Order, quote: bigint, base: bigint, fee: bigint): void {
+export function noteSpending(ex: NaiveExchange, order: Order, quote: bigint, base: bigint, fee: bigint, added: bigint): void {
   if (!isFunded(order.flags)) return
   const pair = ex.genesis.pairs[order.pair]!
-  const atoms = order.sell ? base : quote + (fee > 0n ? fee : 0n)
+  const atoms = order.sell ? base : quote + (fee > 0n ? fee : 0n) + added
   ex.spendings.push({ sub: order.account, asset: order.sell ? pair.base : pair.quote, time: ex.now, atoms })
   if (ex.spendings.length > 2000) ex.spendings = ex.spendings.filter((each) => each.time > ex.now - DAY_MS)
 }

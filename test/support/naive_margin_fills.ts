@@ -42,15 +42,27 @@ export function coverPositions(ex: Ex, bucket: Bucket): void {
 const signed = (order: Order, lots: number): number => (order.sell ? -lots : lots)
 
 /** The parts of both orders in a fill, whose REMAINING is still that of before: first the maker's, then the taker's. */
-export function fillPositions(ex: Ex, taker: Order, maker: Order, lots: number, takerFee: bigint, makerFee: bigint): void {
+export function fillPositions(
+  ex: Ex, taker: Order, maker: Order, lots: number, takerFee: bigint, makerFee: bigint, takerAdded: bigint, makerAdded: bigint,
+): void {
   ex.waiting.closed = 0
   const reason = originOf(taker.flags) === Origin.LIQUIDATION ? PositionReason.LIQUIDATION : PositionReason.TRADE
   commit(maker, lots)
+  payAdded(ex, maker, makerAdded)
   changeLots(ex, maker.margin!.position, signed(maker, lots), maker.price, PositionReason.TRADE, makerFee)
   armLegs(ex, maker)
   commit(taker, lots)
+  payAdded(ex, taker, takerAdded)
   changeLots(ex, taker.margin!.position, signed(taker, lots), maker.price, reason, takerFee)
   armLegs(ex, taker)
+}
+
+/** What the application of an order charges, its bucket pays before the fill changes the position. */
+function payAdded(ex: Ex, order: Order, added: bigint): void {
+  if (added === 0n) return
+  const { bucket } = order.margin!.position
+  bucket.realized -= added
+  tellCollateral(ex, bucket.margin, bucket, CollateralReason.APPLICATION_FEE, -added)
 }
 
 /** What the maintenance of a bucket would be with other lots of one position. */

@@ -7,6 +7,7 @@ import { Flag, Origin, originOf } from '../../core/layout/flags.ts'
 import { EventType, MARGIN_ORDER } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
+import { addedNow, addsTo, mostAdded } from './naive_builder.ts'
 import { hangingOn } from './naive_conditional.ts'
 import {
   bucketRequirement, equityOf, exact, exposureOf, freeOf, isStale, maintenanceNeeded, maintenanceOf, mostLong,
@@ -147,7 +148,8 @@ function admitOpening(
   if (room !== null) return refused(CODE[room])
   if (place.position === null && !mayMakePosition(ex, account)) return refused(CODE.TOO_MANY_POSITIONS)
   const rates = ratesOf(ex, account, pair)
-  const fee = roundedUp(exact(value).times(Math.max(0, rates.maker, rates.taker)).div(1e6))
+  const adds = addedNow(ex, account, 0)
+  const fee = roundedUp(exact(value).times(Math.max(0, rates.maker, rates.taker)).div(1e6)) + addsTo(value, Math.max(adds.maker, adds.taker))
   const held = place.position === null ? 0n : requirementOf(ex, pair, before, place.position.leverage)
   const needed = requirementOf(ex, pair, after, leverage) - held + fee
   const brought = bringable(ex, place, needed, least, without)
@@ -249,7 +251,7 @@ function isCertain(ex: Ex, maker: Order, best: number, limit: number, lots: numb
   const most = Math.min(all, lots)
   const lost = exact(most).times(Math.max(0, worse)).times(unit(ex, pair))
   const value = valueOf(ex, pair, maker.sell ? limit : best, most)
-  const { makerPpm } = ex.genesis.pairs[pair]!
+  const makerPpm = ex.genesis.pairs[pair]!.makerPpm + mostAdded(ex, maker.account)
   const count = [...ordersOf(ex, position), ...ex.margins.matching].filter(({ margin: of }) => of!.position === position).length
   const fees = makerPpm > 0 ? exact(truncated(exact(value).div(1e6))).times(makerPpm).plus(count + 1 + makerPpm) : exact(0)
   const after = Math.max(Math.abs(held), Math.abs(opposite - most))
@@ -273,7 +275,8 @@ function isTakerCertain(ex: Ex, { account, pair, flags, lots }: Terms, { bucket,
   const size = Math.max(Math.abs(held), Math.abs(held + (has(flags, Flag.SELL) ? -lots : lots)))
   const worth = notionalOf(ex, pair, lots)
   const lost = has(flags, Flag.SELL) ? worth.minus(exact(value)) : exact(value).minus(worth)
-  const fee = roundedUp(exact(value).times(Math.max(0, ratesOf(ex, account, pair).taker)).div(1e6))
+  const adds = addsTo(value, addedNow(ex, account, flags).taker)
+  const fee = roundedUp(exact(value).times(Math.max(0, ratesOf(ex, account, pair).taker)).div(1e6)) + adds
   const own = (of: number): bigint => (of === 0 ? 0n : maintenanceOf(ex.margins.ladders[pair]!, notionalOf(ex, pair, of)))
   const needed = (bucket === null ? 0n : maintenanceNeeded(ex, bucket)) - own(Math.abs(held)) + own(size)
   const there = (bucket === null ? 0n : equityOf(ex, bucket) + bucket.pending) + brought - fee

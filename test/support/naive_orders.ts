@@ -9,6 +9,7 @@ import { Flag, FLAG_ORDER_MASK, Option, Origin, ORIGIN_MASK, originOf } from '..
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
+import { addedBy, chargeAddOn, newAddOn, shareFill } from './naive_builder.ts'
 import { lacksMargin, lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { endLegs, handOver, legsOf } from './naive_conditional.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
@@ -97,7 +98,7 @@ function newOrder(
     label: terms.label, labelLength: terms.labelLength, price: has(terms.flags, Flag.MARKET) ? 0 : terms.limit, lots: terms.lots,
     remaining: terms.lots, filledQuote: 0n, feeSum: 0n, fee: 0n, makerPpm: ratesOf(ex, terms.account, terms.pair).maker,
     createdAt: ex.now, expiresAt, trades: 0, bestPrice: 0, worstPrice: 0, place: 0, agent,
-    margin: null, parent,
+    margin: null, parent, addOn: newAddOn(ex, terms.account, terms.flags),
   }
 }
 
@@ -259,7 +260,8 @@ function tradePerp(ex: Ex, command: Decoded, taker: Order, limit: number): numbe
       const lots = Math.min(taker.remaining, maker.remaining)
       const bears = (order: Order, ppm: number): boolean => {
         const sum = order.feeSum + valueOf(ex, maker.pair, maker.price, lots) * BigInt(ppm)
-        return bearsFill(ex, order, lots, maker.price, ex.rules.fee(sum) - order.fee)
+        const added = addedBy(order, valueOf(ex, maker.pair, maker.price, lots))
+        return bearsFill(ex, order, lots, maker.price, ex.rules.fee(sum) - order.fee + added)
       }
       if (!bears(taker, ratesOf(ex, taker.account, taker.pair).taker)) return Reason.INSUFFICIENT_MARGIN
       if (bears(maker, maker.makerPpm)) looks.left -= fill(ex, taker, maker)
@@ -279,12 +281,15 @@ function charge(ex: Ex, order: Order, quote: bigint, ppm: number): bigint {
 }
 
 /** Base and quote of a spot fill change hands. */
-function payFill(ex: Ex, taker: Order, maker: Order, quote: bigint, base: bigint, takerFee: bigint, makerFee: bigint): void {
+function payFill(
+  ex: Ex, taker: Order, maker: Order, quote: bigint, base: bigint, takerFee: bigint, makerFee: bigint, takerAdded: bigint, makerAdded: bigint,
+): void {
   const rules = ex.genesis.pairs[taker.pair]!
   const [buyer, buyerFee, seller, sellerFee] = taker.sell ? [maker, makerFee, taker, takerFee] : [taker, takerFee, maker, makerFee]
-  ex.pay(payer(ex, buyer), rules.quote, -quote - buyerFee)
+  const [buyerAdded, sellerAdded] = taker.sell ? [makerAdded, takerAdded] : [takerAdded, makerAdded]
+  ex.pay(payer(ex, buyer), rules.quote, -quote - buyerFee - buyerAdded)
   ex.pay(payer(ex, buyer), rules.base, base)
-  ex.pay(payer(ex, seller), rules.quote, quote - sellerFee)
+  ex.pay(payer(ex, seller), rules.quote, quote - sellerFee - sellerAdded)
   ex.pay(payer(ex, seller), rules.base, -base)
   ex.fees[rules.quote] = ex.fees[rules.quote]! + buyerFee + sellerFee
 }
@@ -297,10 +302,12 @@ function fill(ex: Ex, taker: Order, maker: Order): number {
   const base = BigInt(lots) * rules.lotAtoms
   const takerFee = charge(ex, taker, quote, ratesOf(ex, taker.account, taker.pair).taker)
   const makerFee = charge(ex, maker, quote, maker.makerPpm)
-  if (taker.margin === null) payFill(ex, taker, maker, quote, base, takerFee, makerFee)
-  else fillPositions(ex, taker, maker, lots, takerFee, makerFee)
-  noteSpending(ex, taker, quote, base, takerFee)
-  noteSpending(ex, maker, quote, base, makerFee)
+  const takerAdded = chargeAddOn(taker, quote, takerFee)
+  const makerAdded = chargeAddOn(maker, quote, makerFee)
+  if (taker.margin === null) payFill(ex, taker, maker, quote, base, takerFee, makerFee, takerAdded, makerAdded)
+  else fillPositions(ex, taker, maker, lots, takerFee, makerFee, takerAdded, makerAdded)
+  noteSpending(ex, taker, quote, base, takerFee, takerAdded)
+  noteSpending(ex, maker, quote, base, makerFee, makerAdded)
   taker.remaining -= lots
   maker.remaining -= lots
   if (taker.trades === 0) taker.bestPrice = maker.price
@@ -321,6 +328,7 @@ function fill(ex: Ex, taker: Order, maker: Order): number {
       makerFilledQuote: maker.filledQuote, makerTotalFee: maker.fee, makerCreatedAt: maker.createdAt,
     },
   })
+  shareFill(ex, { order: taker, fee: takerFee, added: takerAdded }, { order: maker, fee: makerFee, added: makerAdded })
   if (maker.remaining === 0) ex.freeSlots.push(maker.slot)
   if (taker.margin === null) return 0
   return afterFill(ex, taker, maker, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))

@@ -8,6 +8,7 @@ import { CODE, type NaiveExchange } from './naive.ts'
 import type { Agent } from './naive_agents.ts'
 import type { OrderMargin } from './naive_margin.ts'
 import { legsOf } from './naive_conditional.ts'
+import { addedInTheEnd, addedNow, addOnFlag, addsTo, type AddOn } from './naive_builder.ts'
 import type { Twap } from './naive_twap.ts'
 import { boundLeft, familyOf, fundingRefusal, isOwn, mayBind, payerOf, share } from './naive_families.ts'
 
@@ -50,6 +51,7 @@ export interface Order {
   margin: OrderMargin | null
   /** The TWAP order that it is a slice of. */
   parent: Twap | null
+  addOn: AddOn | null
 }
 
 export type Ex = NaiveExchange
@@ -68,16 +70,17 @@ export const valueOf = (ex: Ex, pair: number, price: number, lots: number): bigi
 /** The flags of an order as records have them. */
 export const wordOf = (ex: Ex, order: Order): number =>
   (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.agent !== null ? Flag.BY_AGENT : 0) |
-    (legsOf(ex, order).length > 0 ? Flag.LEGS : 0) | (order.labelLength << 24)) >>> 0
+    (legsOf(ex, order).length > 0 ? Flag.LEGS : 0) | addOnFlag(order) | (order.labelLength << 24)) >>> 0
 
 /** What a resting order locks: its base, or its value and the fee that may still come; of a margin order what is left of its collateral. */
 export function holdOf(ex: Ex, order: Order): bigint {
   if (order.margin !== null) return order.margin.hold
   if (order.sell) return BigInt(order.remaining) * ex.genesis.pairs[order.pair]!.lotAtoms
   const value = valueOf(ex, order.pair, order.price, order.remaining)
-  if (order.makerPpm <= 0) return value
+  const added = addedInTheEnd(order, value)
+  if (order.makerPpm <= 0) return value + added
   const feeInTheEnd = (order.feeSum + value * BigInt(order.makerPpm) + 999_999n) / 1_000_000n
-  return value + feeInTheEnd - order.fee
+  return value + feeInTheEnd - order.fee + added
 }
 
 export const isOver = (ex: Ex, order: Order): boolean => order.expiresAt <= ex.now
@@ -149,10 +152,16 @@ function mayCost(ex: Ex, terms: Terms, budget = -1n): bigint {
   if (has(flags, Flag.SELL)) return BigInt(lots) * rules.lotAtoms
   const rates = ratesOf(ex, terms.account, pair)
   const withFee = (value: bigint, ppm: number): bigint => value + (value * BigInt(ppm) + 999_999n) / 1_000_000n
-  if (has(flags, Flag.MARKET)) return withFee(simulate(ex, terms, budget).value, rates.taker)
+  const adds = addedNow(ex, terms.account, flags)
+  if (has(flags, Flag.MARKET)) {
+    const { value } = simulate(ex, terms, budget)
+    return withFee(value, rates.taker) + addsTo(value, adds.taker)
+  }
   const whileResting = Math.max(0, rates.maker)
   const crossing = path(ex, pair, false, limit).length > 0
-  return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rates.taker, whileResting) : whileResting)
+  const value = valueOf(ex, pair, limit, lots)
+  const fees = withFee(value, crossing ? Math.max(rates.taker, whileResting) : whileResting)
+  return fees + addsTo(value, crossing ? Math.max(adds.taker, adds.maker) : adds.maker)
 }
 
 /** Orders of a path that are looked at, since the rules 1, and traded with, since the rules 2. */

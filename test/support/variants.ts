@@ -55,6 +55,8 @@ export interface VariantSpec {
   listing?: boolean
   /** Its workload has orders that wait. */
   waiting?: boolean
+  /** Its workload has applications that charge for fills. */
+  builder?: boolean
 }
 
 const DAY = 86_400_000
@@ -298,6 +300,15 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     },
   },
   family: FAMILY,
+  /** Applications charge for fills: families, makers that pay and that earn, and amounts so small that all of it is rounding. */
+  builder: {
+    ...FAMILY, builder: true, assets: [['USD', 3, '4000'], ['A', 3, '60'], ['B', 3, '500']],
+    pairs: [
+      pairSpec('A/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '20', makerFeeBps: '-20', takerFeeBps: '50' }),
+      pairSpec('B/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '200', makerFeeBps: '100', takerFeeBps: '200' }),
+    ],
+  },
+  perpsBuilder: { ...PERPS, builder: true, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
   /** The same with TWAP orders, a slice each second, of more than the least value. */
   waiting: {
     ...FAMILY, waiting: true, pairs: FAMILY.pairs.map((pair) => ({ ...pair, minNotional: '0.9' })),

@@ -11,6 +11,8 @@ import { COLLATERAL, LIQUIDATION, LiquidationStatus, MARGIN_ORDER, MARK, POSITIO
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { decode, encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
+import { BUILDER_COMMANDS } from './naive_builder.ts'
+import { BuilderWorkload } from './workload_builder.ts'
 import { drawLeverage, drawLots, drawPause } from './workload_margin_drawn.ts'
 import {
   carriedWithin, farOrder, keep, KNOWN_MOST, type Command, type KnownAccount, type KnownBucket, type KnownOrder, type KnownPosition,
@@ -49,10 +51,11 @@ export class MarginWorkload {
   private failing: KnownBucket | null = null
   private flood: { position: KnownPosition; left: number } | null = null
   readonly waiting: WaitingWorkload | null
+  private readonly builder: BuilderWorkload | null
   /** Sequence that made an account. */
   private readonly made = new Map<number, number>()
 
-  constructor(seed: number, genesis: Genesis, waits = false, clients = 9) {
+  constructor(seed: number, genesis: Genesis, waits = false, clients = 9, builds = false) {
     this.genesis = genesis
     this.random = createPrng(seed)
     this.people = new MarginPeople(genesis, this.random, clients)
@@ -60,6 +63,7 @@ export class MarginWorkload {
     this.perps = genesis.pairs.filter(({ perp }) => perp !== null).map(({ index }) => index)
     this.collateral = genesis.pairs[this.perps[0]!]!.quote
     this.waiting = waits ? new WaitingWorkload(seed, genesis) : null
+    this.builder = builds ? new BuilderWorkload(seed, genesis) : null
   }
 
   private below(n: number): number {
@@ -73,8 +77,9 @@ export class MarginWorkload {
   next(views: Views, base: number): void {
     this.time += drawPause(this.random) + (this.waiting?.pause() ?? 0)
     this.aimed = null
-    const { type, values } = this.waiting?.command(this.world, () => this.command()) ?? this.command()
-    const lane = OPERATORS.has(type) && !this.chance(1, 60) ? 0 : 1
+    const trade = (): Command => this.waiting?.command(this.world, () => this.command()) ?? this.command()
+    const { type, values } = this.builder?.command(this.world, trade) ?? trade()
+    const lane = (OPERATORS.has(type) || BUILDER_COMMANDS.has(type)) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
 
