@@ -34,6 +34,11 @@ export interface ApplicationView {
   readonly oldKeyUntil: number
   /** Unix ms: when the key was issued; 0 without one. */
   readonly keyAt: number
+  /** The builder-codes program: its payout account, -1: it never had one; whether it takes part; what it adds, bps. */
+  readonly payoutAccount: number
+  readonly isEnrolled: boolean
+  readonly builderFeeBps: number
+  readonly builderMakerFeeBps: number
 }
 
 interface Entry {
@@ -130,6 +135,10 @@ function copyApplication(state: State, application: number): Entry {
       oldKey: keyOf(state, row, APPLICATION.OLD_KEY),
       oldKeyUntil: time(APPLICATION.OLD_KEY_UNTIL),
       keyAt: time(APPLICATION.KEY_AT),
+      payoutAccount: get(state, row, APPLICATION.PAYOUT) - 1,
+      isEnrolled: get(state, row, APPLICATION.ENROLLED) !== 0,
+      builderFeeBps: get(state, row, APPLICATION.BUILDER_BPS),
+      builderMakerFeeBps: get(state, row, APPLICATION.BUILDER_MAKER_BPS),
     },
   }
 }

@@ -65,6 +65,8 @@ export interface PreviewedOrder {
   /** Own rates. */
   readonly makerPpm: number
   readonly takerPpm: number
+  /** What the application adds, ppm. */
+  readonly adds: { readonly maker: number; readonly taker: number }
 }
 
 export interface PreviewFigures extends BucketFigures {
@@ -118,7 +120,8 @@ export function afterOrder(ladderOf: LadderOf, priceTicks: number, said: Preview
     askLots: before.askLots + (sell ? counts : 0), askValue: before.askValue + (sell ? countedValue : 0n),
   }
   const funding = fundingOf(before)
-  const charged = feeOf(taken * BigInt(order.takerPpm))
+  const added = (value: bigint, resting: bigint): bigint => (value * BigInt(order.adds.taker) + resting * BigInt(order.adds.maker)) / PPM
+  const charged = feeOf(taken * BigInt(order.takerPpm)) + added(taken, 0n)
   const others = said.positions.filter(({ pair }) => pair !== order.pair)
   const bucket: Backed = {
     allocated: said.allocated + said.brought - said.uncommitted, pending: said.pending + said.uncommitted,
@@ -129,7 +132,7 @@ export function afterOrder(ladderOf: LadderOf, priceTicks: number, said: Preview
   const after = kept.positions.at(-1)!
   return {
     ...bucketFigures(ladderOf, kept),
-    fee: feeOf(taken * BigInt(order.takerPpm) + restingValue * BigInt(order.makerPpm)),
+    fee: feeOf(taken * BigInt(order.takerPpm) + restingValue * BigInt(order.makerPpm)) + added(taken, restingValue),
     resting,
     liquidation: liquidationPrice(ladderOf, kept, after, priceTicks),
     pairs: [...others.filter(({ lots }) => lots !== 0).map(({ pair }) => pair), order.pair],

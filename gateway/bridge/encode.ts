@@ -5,6 +5,7 @@
  * in normal form (payload.ts), and for a day after an upgrade the hash of before beside it. Orders that wait are in encode_waiting.ts.
  */
 import { hash } from 'node:crypto'
+import { SET_BUILDER_FEE_COMMAND } from '../../core/layout/builder.ts'
 import {
   AT_END, CANCEL_ALL_COMMAND, CommandType, CREATE_SUB_ACCOUNT_COMMAND, CLIENT_ORDER_ID_SHIFT, MINT_COMMAND,
   OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND,
@@ -251,6 +252,17 @@ export function encodeSpendLimit(engine: EngineClient, at: number, correlation: 
   scratch.i64[to.dailyLimit >>> 1] = terms.dailyLimit
   scratch.i32[to.active] = terms.active ? 1 : 0
   finishFor(engine, at, CommandType.SET_SPEND_LIMIT, correlation, caller)
+}
+
+/** SET_BUILDER_FEE; `makerBps` may be UNCHANGED. */
+export function encodeBuilderFee(
+  engine: EngineClient, at: number, correlation: number, caller: Caller, bps: number, makerBps: number,
+): void {
+  const { at: to } = SET_BUILDER_FEE_COMMAND
+  begin(CommandType.SET_BUILDER_FEE)
+  scratch.i32[to.bps] = bps
+  scratch.i32[to.makerBps] = makerBps
+  finishFor(engine, at, CommandType.SET_BUILDER_FEE, correlation, caller)
 }
 
 /** Terms of UPSERT_AGENT, in the units of the command. */

@@ -325,6 +325,14 @@ export const OPERATIONS = {
     method: 'DELETE', path: '/api/v1/delegated-agents/{agentId}',
     access: 'session', body: false, repeat: 'never',
   },
+  SetBuilderFee: {
+    method: 'PUT', path: '/api/v1/buildercodes/builder-fee',
+    access: 'session', body: true, repeat: 'never',
+  },
+  GetBuildercodesConfig: {
+    method: 'GET', path: '/api/v1/buildercodes/config',
+    access: 'public', body: false, repeat: 'always',
+  },
   ListApplicationBalances: {
     method: 'GET', path: '/api/v1/applications/balances',
     access: 'server-key', body: false, repeat: 'always',

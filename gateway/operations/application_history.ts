@@ -163,6 +163,7 @@ const ApplicationStatsRecord = Type.Object({
   /** Of the application's users; positive: paid, negative: earned. */
   makerFee: field(Decimal, 'Fees of the users as makers: positive paid, negative earned.'),
   takerFee: field(Decimal, 'Fees of the users as takers: positive paid, negative earned.'),
+  applicationFee: field(Decimal, 'What the application charged the users besides.'),
   totalUsers: field(Type.Integer(), 'Users of the application.'),
   /** Users that traded. */
   activeUsers: field(Type.Integer(), 'Users that traded since then.'),
@@ -183,7 +184,7 @@ interface Asked {
 }
 
 function statsRecord(gateway: Gateway, stats: ApplicationStats, { since, sequence, asOf }: Asked): StatsRecord {
-  const { asset: index, volume, makerFee, takerFee, ...counts } = stats
+  const { asset: index, volume, makerFee, takerFee, applicationFee, ...counts } = stats
   const asset = gateway.genesis.assets[index]!
   return {
     assetId: asset.id,
@@ -191,6 +192,7 @@ function statsRecord(gateway: Gateway, stats: ApplicationStats, { since, sequenc
     volume: amountText(asset, volume),
     makerFee: amountText(asset, makerFee),
     takerFee: amountText(asset, takerFee),
+    applicationFee: amountText(asset, applicationFee),
     ...counts,
     since: since === null ? null : rfc3339(since),
     sequence,
@@ -211,7 +213,7 @@ export const GetApplicationStats = operation({
   example: {
     input: { since: sample.MOMENT },
     output: {
-      assetId: sample.USDC, symbol: 'USDC', volume: '3000', makerFee: '-0.15', takerFee: '1.5', totalUsers: 12, activeUsers: 2,
+      assetId: sample.USDC, symbol: 'USDC', volume: '3000', makerFee: '-0.15', takerFee: '1.5', applicationFee: '0', totalUsers: 12, activeUsers: 2,
       totalTrades: 1, since: sample.MOMENT, sequence: 43, asOf: sample.LATER,
     },
   },

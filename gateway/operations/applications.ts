@@ -17,6 +17,7 @@ import type { Gateway } from '../context.ts'
 import { Shares } from '../limits/shares.ts'
 import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, usernameText } from './accounts.ts'
+import { payoutAddressOf } from './builder_codes.ts'
 import { PAGE_MAX } from './listing.ts'
 import { Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 import * as sample from './example_values.ts'
@@ -27,8 +28,6 @@ import { field } from './schema.ts'
 /** Listings that one thread walks at once, of which an application has as many as are left free (limits/shares.ts); more are 503. */
 const WALKS_MAX = 16
 const PAGE_SIZE = 20
-/** Fees of applications are charged by a program that this version does not have. */
-const NO_FEE = 0
 
 const ApplicationConfig = Type.Object({
   id: fields.id,
@@ -50,8 +49,7 @@ export const GetApplicationConfig = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/config',
   access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
   summary: 'The application itself',
-  description: 'What the operator set for the application of the server key. There are no builder fees in this version: they are 0, and '
-    + 'there is no payout address.',
+  description: 'What the operator set for the application of the server key, and what it adds to the fees of its users.',
   answer: 'The application.',
   refusals: READ,
   output: ApplicationConfig,
@@ -76,9 +74,9 @@ export const GetApplicationConfig = operation({
     call.answer({
       id, name, clientId, isActive,
       allowedOrigins: [...allowedOrigins],
-      payoutAddress: null,
-      builderFeeBps: NO_FEE,
-      builderMakerFeeBps: NO_FEE,
+      payoutAddress: payoutAddressOf(gateway, found),
+      builderFeeBps: found.builderFeeBps,
+      builderMakerFeeBps: found.builderMakerFeeBps,
       createdAt: createdAt === 0 ? null : rfc3339(createdAt),
     })
   },

@@ -18,6 +18,7 @@ import { simulatedTerms } from './order_terms.ts'
 import { OrderType, Side, TradingMode } from './order_words.ts'
 import * as sample from './example_values.ts'
 import { READ } from './refusal_groups.ts'
+import { addOnsOf } from '../../core/view/builder.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
 
@@ -31,14 +32,12 @@ const Simulated = Type.Object({
   /** Signed: a rebate is negative. */
   makerFee: field(Decimal, 'Fee of the part that would rest; negative is paid to you.'),
   takerFee: field(Decimal, 'Fee of the part that would fill at once.'),
-  applicationFee: field(Decimal, "The application's part."),
-  totalFee: field(Decimal, 'Sum of the fees; negative is a net rebate.'),
+  applicationFee: field(Decimal, 'What the application would charge for all of it.'),
+  totalFee: field(Decimal, 'Sum of all of them; negative is a net rebate.'),
   feeToken: field(Type.String(), 'Symbol of the asset the fees are in.'),
 })
 
 const PPM = 1_000_000n
-/** No application charges fees on top of the service's. */
-const NO_FEE = '0'
 
 /** The fee of an order whose fills sum to `numerator` (quote atoms × ppm): rounded up, a rebate toward zero. */
 const feeOf = (numerator: bigint): bigint => (numerator > 0n ? numerator + PPM - 1n : numerator) / PPM
@@ -93,16 +92,18 @@ export const SimulateFees = operation({
       const takerFee = feeOf(taken * BigInt(takerPpm))
       const totalFee = feeOf(taken * BigInt(takerPpm) + resting * BigInt(makerPpm))
       const quote = genesis.assets[pair.quote]!
+      const adds = addOnsOf(state, call.account)
+      const applicationFee = (taken * BigInt(adds.taker) + resting * BigInt(adds.maker)) / PPM
       call.answer({
         notional: amountText(quote, taken + resting),
         makerFeeBps: bpsText(makerPpm),
         takerFeeBps: bpsText(takerPpm),
-        applicationTakerFeeBps: NO_FEE,
-        applicationMakerFeeBps: NO_FEE,
+        applicationTakerFeeBps: bpsText(adds.taker),
+        applicationMakerFeeBps: bpsText(adds.maker),
         makerFee: amountText(quote, totalFee - takerFee),
         takerFee: amountText(quote, takerFee),
-        applicationFee: NO_FEE,
-        totalFee: amountText(quote, totalFee),
+        applicationFee: amountText(quote, applicationFee),
+        totalFee: amountText(quote, totalFee + applicationFee),
         feeToken: quote.symbol,
       })
     })

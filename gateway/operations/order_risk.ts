@@ -12,6 +12,7 @@ import { marginAccountId, parentMarginId, riskBucketId } from '../../core/layout
 import { refusalByNumber, REFUSALS, type RefusalCode } from '../../core/layout/refusals.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { ACCOUNT } from '../../core/state/columns.ts'
+import { addOnsOf } from '../../core/view/builder.ts'
 import { MARGIN_MODE_NAMES, MarginAccountKind, MarginMode } from '../../core/view/margin.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import type { BucketInAccount, MarginAccountView } from '../../core/view/margin.ts'
@@ -153,6 +154,7 @@ function riskRecord(gateway: Gateway, account: number, pair: Pair, terms: OrderT
   const order = {
     pair: pair.index, flags: terms.flags, price: terms.price, leverage: terms.margin!.leverage,
     makerPpm: pair.makerPpm - tier.makerDiscountPpm, takerPpm: pair.takerPpm - tier.takerDiscountPpm,
+    adds: addOnsOf(state, account),
   }
   const figures = afterOrder(ladderOf(gateway), genesis.limits.priceTicks, said, order)
   const quote = genesis.assets[pair.quote]!

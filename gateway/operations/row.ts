@@ -23,6 +23,7 @@ export const SERVICES = {
   PositionsService: 'Positions on perpetuals: read, close, add and take margin.',
   FaucetService: 'Test funds.',
   DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
+  BuilderCodesService: 'What applications add to the fees of their users.',
   ApplicationsService: 'For backends of applications: the server key says which application; nothing of another is seen.',
   HealthService: 'Whether the service works. Public.',
 } as const satisfies Record<string, string>

@@ -54,6 +54,7 @@ export const AccountTradeRecord = record('AccountTrade', 'A trade with the side 
   fee: field(Decimal, 'In units of the quote token: positive paid, negative earned.'),
   /** Smallest units of the token. */
   feeRaw: field(Type.String(), 'The fee in smallest units of the token.'),
+  applicationFee: field(Decimal, 'What the application of the order charged besides, in units of the quote token.'),
   /** Symbol of the asset the fee is in. */
   feeToken: field(Type.String(), 'Symbol of the asset the fees are in.'),
 }))
@@ -88,12 +89,13 @@ function accountTradeRecord(gateway: Gateway, trade: HistoryTrade, account: numb
     role: maker ? 'maker' : 'taker',
     fee: amountText(quote, fee),
     feeRaw: rawText(quote, fee),
+    applicationFee: amountText(quote, trade.applicationFee ?? 0n),
     feeToken: quote.symbol,
   }
 }
 
 const exampleAccountTrade = {
-  ...sample.trade, orderId: sample.SUCCESSOR, side: 'BUY' as const, role: 'taker' as const, fee: '1.5', feeRaw: '1500000', feeToken: 'USDC',
+  ...sample.trade, orderId: sample.SUCCESSOR, side: 'BUY' as const, role: 'taker' as const, fee: '1.5', feeRaw: '1500000', applicationFee: '0', feeToken: 'USDC',
 }
 
 export const ListTrades = operation({

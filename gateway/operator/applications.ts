@@ -45,7 +45,7 @@ const origins = field(Type.Array(Type.String(), { maxItems: ORIGINS_MAX }), 'Pag
 const oldKeyUntil = field(Nullable(Timestamp), 'Until when the key before is good; null: there is none.')
 const { sequence } = fields
 const APPLICATION_WORD = { field: 'application', typed: 'APPLICATION' } as const
-const notFound = (): Refused => new Refused('NOT_FOUND', undefined, { field: 'application' })
+export const notFound = (): Refused => new Refused('NOT_FOUND', undefined, { field: 'application' })
 const badClientId = (): Refused => refusedField('clientId', 'clientId must be 1 to 40 visible ASCII characters')
 const badName = (): Refused => refusedField('name', `name must be 1 to ${NAME_BYTES_MAX} bytes of text that is seen`)
 const badOrigin = (field: string): Refused =>
@@ -124,7 +124,7 @@ export const AddApplication = operatorRoute({
     if (!allowedOrigins.every(isOrigin)) return badOrigin('allowedOrigins')
     const answer = await setTerms(context, -1, { clientId, name, isActive: true }, 'application added')
     if (answer instanceof Refused) return answer
-    const view = find(context, clientId)
+    const view = findApplication(context, clientId)
     if (view === undefined) return new Refused('ENGINE_UNAVAILABLE')
     for (const origin of new Set(allowedOrigins)) {
       const set = await setOrigin(context, view, origin, true)
@@ -163,7 +163,7 @@ export const SetApplication = operatorRoute({
       + `${changed.isActive ? 'active' : 'not active'} (sequence ${changed.sequence})`,
   }],
   run: (context, { application, ...given }) => {
-    const view = find(context, application)
+    const view = findApplication(context, application)
     if (view === undefined) return notFound()
     const { clientId = view.clientId, name = view.name, isActive = view.isActive } = given
     if (clientId !== view.clientId && !isClientId(clientId)) return badClientId()
@@ -210,7 +210,7 @@ export const SetOrigin = operatorRoute({
     },
   ],
   run: (context, { application, origin, allowed }) => {
-    const view = find(context, application)
+    const view = findApplication(context, application)
     if (view === undefined) return notFound()
     // One that is there may be forbidden whatever it looks like.
     if (!view.allowedOrigins.includes(origin) && !isOrigin(origin)) return badOrigin('origin')
@@ -229,7 +229,7 @@ function showApplications({ applications }: Static<typeof List>): string {
 }
 
 /** Named by id or client id. */
-export const find = ({ applications }: OperatorContext, named: string): ApplicationView | undefined =>
+export const findApplication = ({ applications }: OperatorContext, named: string): ApplicationView | undefined =>
   applications.list().find(({ id, clientId }) => clientId === named || id === named.toLowerCase())
 
 const describe = (state: State, view: ApplicationView) => ({

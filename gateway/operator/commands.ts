@@ -15,7 +15,7 @@ import { DECLARED } from './routes.ts'
 /** First words in the order of help; others follow, and backup is last. */
 const ORDER = [
   'status', 'health', 'ready', 'metrics', 'clock', 'maintenance', 'pairs', 'assets', 'perps', 'prices', 'insurance', 'liquidations',
-  'limits', 'tiers', 'sessions', 'sub-accounts', 'pools', 'holders', 'orders', 'applications', 'origins', 'keys',
+  'limits', 'tiers', 'sessions', 'sub-accounts', 'pools', 'holders', 'orders', 'applications', 'origins', 'keys', 'builder',
 ]
 const placeOf = ({ name }: Command): number => {
   const place = ORDER.indexOf(name.split(' ')[0]!)

@@ -13,7 +13,7 @@ import * as fields from '../operations/fields.ts'
 import { Nullable, Timestamp, Uuid } from '../operations/operation.ts'
 import { field } from '../operations/schema.ts'
 import { Refused } from '../refused.ts'
-import { find } from './applications.ts'
+import { findApplication } from './applications.ts'
 import { typedFor, UsageError } from './command.ts'
 import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from './route.ts'
 import { printable } from './text.ts'
@@ -99,7 +99,7 @@ export const IssueKey = operatorRoute({
     },
   }],
   run: (context, { application, graceSeconds = 0 }) => {
-    const view = find(context, application)
+    const view = findApplication(context, application)
     if (view === undefined) return new Refused('NOT_FOUND', undefined, { field: 'application' })
     const serverKey = `sk_${randomBytes(KEY_BYTES).toString('base64url')}`
     return setKey(context, view, hashOfServerKey(serverKey).toString('hex'), graceSeconds * MS, (until, sequence) => {
@@ -126,7 +126,7 @@ export const RevokeKey = operatorRoute({
     show: ({ clientId, sequence }) => `application ${printable(clientId)} has no server key (sequence ${sequence})`,
   }],
   run: (context, { application }) => {
-    const view = find(context, application)
+    const view = findApplication(context, application)
     if (view === undefined) return new Refused('NOT_FOUND', undefined, { field: 'application' })
     return setKey(context, view, NO_HASH, 0, (_until, sequence) => {
       const said = { id: view.id, clientId: view.clientId, sequence }

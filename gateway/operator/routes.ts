@@ -4,6 +4,7 @@ import { field } from '../operations/schema.ts'
 import { createDocument } from './document.ts'
 import { isRoute, operatorRoute, type NamedRoute, type OperatorRoute } from './route.ts'
 import * as applications from './applications.ts'
+import * as builder from './builder.ts'
 import * as clock from './clock.ts'
 import * as keys from './keys.ts'
 import * as limits from './limits.ts'
@@ -30,7 +31,7 @@ export const ShowDocument = operatorRoute({
   run: () => createDocument(DECLARED),
 })
 
-const AREAS = [applications, clock, keys, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument }]
+const AREAS = [applications, builder, clock, keys, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument }]
 
 const byPath = ({ route: a }: NamedRoute, { route: b }: NamedRoute): number => {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1

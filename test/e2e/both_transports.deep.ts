@@ -103,6 +103,9 @@ async function arrive(script: Script): Promise<void> {
   await script.call('GetTradingPair', { tradingPairId: script.pair })
   await script.call('GetServerTime')
   await script.call('Check')
+  await script.call('GetBuildercodesConfig', { clientId: 'ringbook' })
+  await script.call('GetBuildercodesConfig', { clientId: 'nobody' })
+  await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
   for (const trader of [maker, taker]) await script.call('Mint', {}, trader)
   await script.call('GetFaucetInfo', {}, maker)
   await script.call('GetProfile', {}, maker)
@@ -312,6 +315,27 @@ async function openPosition(script: Script, marginAccountId: string): Promise<vo
   await script.call('CreateOrder', { ...order, price: '60000', strategyKey: 'carry', marginMode: 'CROSS' }, taker)
 }
 
+/** Legs of a position and a TWAP order that begins in an hour: nothing of it becomes an order. */
+async function waitForPrices(script: Script, positionId: string): Promise<void> {
+  const { taker, perpetual: tradingPairId } = script
+  const legs = { takeProfit: { triggerPrice: '70000' }, stopLoss: { triggerPrice: '60000' } }
+  const { takeProfitOrderId } = await script.call('AttachTpSl', { positionId, ...legs }, taker)
+  await script.call('AttachTpSl', { positionId, stopLoss: { triggerPrice: '70000' } }, taker)
+  await script.call('ListConditionalOrders', {}, taker)
+  await script.call('GetConditionalOrder', { conditionalOrderId: takeProfitOrderId }, taker)
+  await script.call('GetConditionalOrder', { conditionalOrderId: takeProfitOrderId }, script.maker)
+  await script.call('CancelConditionalOrder', { conditionalOrderId: takeProfitOrderId }, taker)
+  const startTime = new Date(Date.now() + 3_600_000).toISOString()
+  const twap = { tradingPairId, side: 'BUY', quantity: '0.01', durationSeconds: 600, startTime, tradingMode: 'MARGIN', leverage: '5' }
+  const { twapOrderId } = await script.call('CreateTwapOrder', twap, taker)
+  await script.call('CreateTwapOrder', { ...twap, durationSeconds: 0 }, taker)
+  await script.call('ListTwapOrders', {}, taker)
+  await script.call('GetTwapOrder', { twapOrderId }, taker)
+  await script.call('ListTwapSlices', { twapOrderId }, taker)
+  await script.call('CancelTwapOrder', { twapOrderId }, taker)
+  await script.call('CancelTwapOrder', { twapOrderId }, script.maker)
+}
+
 async function tradePerpetual(script: Script): Promise<void> {
   const { maker, taker, perpetual: tradingPairId } = script
   // Each full minute is a command of its own once there is a price, and ids are made of how many came before.
@@ -330,6 +354,7 @@ async function tradePerpetual(script: Script): Promise<void> {
   await script.call('GetPosition', { positionId }, maker)
   await script.call('GetPositionRisk', { positionId }, taker)
   await script.call('ListFundingPayments', { positionId }, taker)
+  await waitForPrices(script, positionId)
   await script.call('AddPositionMargin', { positionId, amount: '25.5' }, taker)
   await script.call('ReducePositionMargin', { positionId, amount: '25.5' }, taker)
   await script.call('ReducePositionMargin', { positionId, amount: '500' }, taker)

@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 import sys
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from pipe import tell
@@ -72,6 +73,8 @@ class Everything:
         offset = await ready(self.client.sync_clock())
         for name in ("GetServerTime", "Check", "GetProfile", "GetFaucetInfo", "GetScreener", "GetPortfolio", "Mint"):
             await self.call(name)
+        assert (await self.call("GetBuildercodesConfig", clientId="ringbook"))["application"]["enrolled"] is False
+        assert await self.refused("SetBuilderFee", bps=0) == "NOT_ENROLLED"
         await self.call("Challenge", address=address, sessionPublicKey=self.client.key.public_key)
         pairs = (await self.call("ListTradingPairs", pageSize=100))["tradingPairs"]
         pair = next(each["id"] for each in pairs if each["symbol"] == "ETH/USDC")
@@ -199,6 +202,25 @@ class Everything:
         await self.call("AddPositionMargin", **same, amount="5")
         await self.call("ReducePositionMargin", **same, amount="5")
         assert (await self.call("ListFundingPayments", **same))["payments"] == []
+        await self.waiting(same, order)
+
+    async def waiting(self, position, order):
+        legs = await self.call("AttachTpSl", **position, takeProfit={"triggerPrice": "70000"}, stopLoss={"triggerPrice": "60000"})
+        assert len((await self.call("ListConditionalOrders"))["conditionalOrders"]) == 2
+        for leg in ("takeProfitOrderId", "stopLossOrderId"):
+            same = {"conditionalOrderId": legs[leg]}
+            assert (await self.call("GetConditionalOrder", **same))["state"] == "ARMED"
+            await self.call("CancelConditionalOrder", **same)
+        start = datetime.now(timezone.utc) + timedelta(hours=1)
+        terms = {name: order[name] for name in ("tradingPairId", "side", "quantity", "leverage")}
+        made = await self.call(
+            "CreateTwapOrder", **terms, tradingMode="MARGIN", durationSeconds=600, startTime=start.isoformat().replace("+00:00", "Z"),
+        )
+        same = {"twapOrderId": made["twapOrderId"]}
+        assert (await self.call("GetTwapOrder", **same))["state"] == "PENDING"
+        assert len((await self.call("ListTwapOrders"))["twapOrders"]) == 1
+        assert (await self.call("ListTwapSlices", **same))["slices"] == []
+        await self.call("CancelTwapOrder", **same)
 
 
 class Closing:

@@ -135,7 +135,7 @@ function compare(index: number): void {
   const said = preview(account)
   if (digest !== '' && digest !== stateDigest(state)) throw new Error(`command ${index}: the preview changed something; again: ${AGAIN}`)
   const leverage = (flags & Flag.REDUCE_ONLY) !== 0 ? 0 : command.i32[C.leverage]!
-  const order = { pair, flags, price: command.i32[C.price]!, leverage, makerPpm: 0, takerPpm }
+  const order = { pair, flags, price: command.i32[C.price]!, leverage, makerPpm: 0, takerPpm, adds: { maker: 0, taker: 0 } }
   const expected = afterOrder(ladderOf, state.priceTicks, said, order)
   const records = apply(command, 0)
   const at = (records - 1) * RECORD_WORDS

@@ -92,7 +92,7 @@ const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
   orders: { rows: [], total: 0, more: false }, trades: { rows: [], total: 0, more: false }, movements: { rows: [], total: 0, more: false },
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
   applicationOrders: { rows: [], total: 0, more: false }, applicationMovements: { rows: [], total: 0, more: false },
-  applicationStats: { asset: 0, volume: 0n, makerFee: 0n, takerFee: 0n, totalUsers: 0, activeUsers: 0, totalTrades: 0 },
+  applicationStats: { asset: 0, volume: 0n, makerFee: 0n, takerFee: 0n, applicationFee: 0n, totalUsers: 0, activeUsers: 0, totalTrades: 0 },
   screener: { rows: [], total: 0 }, market: null, markets: [], candles: [], position: null,
   positions: { rows: [], total: 0, more: false }, liquidations: { rows: [], total: 0, more: false },
   fundingPayments: { rows: [], total: 0, more: false }, fundingRates: { rows: [], total: 0, more: false },

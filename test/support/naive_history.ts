@@ -152,7 +152,7 @@ function applicationStats(history: NaiveHistory, { application, since }: Queries
   const { applications, values, portfolio } = history
   const is = (account: number): boolean => applications.get(account) === application
   const stats: ApplicationStats = {
-    asset: portfolio.asset, volume: 0n, makerFee: 0n, takerFee: 0n, totalTrades: 0, activeUsers: 0,
+    asset: portfolio.asset, volume: 0n, makerFee: 0n, takerFee: 0n, applicationFee: 0n, totalTrades: 0, activeUsers: 0,
     totalUsers: [...applications.values()].filter((its) => its === application).length,
   }
   const active = new Set<number>()

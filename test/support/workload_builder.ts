@@ -30,12 +30,12 @@ export class BuilderWorkload {
   command(world: World, other: () => Command): Command {
     const accounts = world.accounts()
     const soon = this.begun < 3
-    if (accounts.length === 0 || this.below(soon ? 30 : 100) >= 3) return other()
-    const dice = soon ? this.begun++ : this.below(20)
+    if (accounts.length === 0 || this.below(soon ? 30 : 100) >= 4) return other()
+    const dice = soon ? this.begun++ : this.below(30)
     if (dice === 0) return { type: CommandType.SET_BUILDER_PROGRAM, values: { session: -1, ...this.program() } }
-    if (dice <= 4) return { type: CommandType.ENROLL_APPLICATION, values: { session: -1, ...this.enrollment(world, accounts) } }
+    if (dice <= 3) return { type: CommandType.ENROLL_APPLICATION, values: { session: -1, ...this.enrollment(world, accounts) } }
     const payout = this.payouts.filter((account) => accounts.includes(account))
-    const account = payout.length > 0 && this.below(8) !== 0 ? this.pick(payout) : this.pick(accounts)
+    const account = payout.length > 0 && this.below(8) !== 0 ? payout.at(-1)! : this.pick(accounts)
     return { type: CommandType.SET_BUILDER_FEE, values: { ...world.sign(account), bps: this.fee(), makerBps: this.pick([-1, this.fee()]) } }
   }
 
@@ -58,7 +58,8 @@ export class BuilderWorkload {
   private enrollment(world: World, accounts: readonly number[]): Command['values'] {
     const application = this.below(12) === 0 ? this.pick([-1, 1, this.genesis.applications.length]) : 0
     const account = this.below(5) === 0 ? this.pick([-1, -1, this.genesis.limits.accounts - 1]) : this.pick(accounts)
-    if (account >= 0 && !this.payouts.includes(account)) this.payouts.push(account)
+    if (account >= 0) this.payouts.push(account)
+    if (this.payouts.length > 8) this.payouts.shift()
     const created = account < 0 ? 0 : this.below(12) === 0 ? 1 : world.madeBy(account)
     return {
       application, account, createdSequence: created, active: this.below(6) === 0 ? 0 : 1, bps: this.pick([-1, this.fee()]),

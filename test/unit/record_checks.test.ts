@@ -35,7 +35,7 @@ const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
-  CommandType.FUND_INSURANCE,
+  CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION,
 ]
 const genesis = parseGenesis(GENESIS)
 const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]

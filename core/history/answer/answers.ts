@@ -44,7 +44,8 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const postingReferences = createPageReader(store, 'posting_reference_page')
   const tallies = createPageReader(store, 'application_trade_page')
   const users = createPageReader(store, 'application_user_page')
-  const stats = createApplicationStats(genesis, tallies, users)
+  const fees = createPageReader(store, 'application_fee_page')
+  const stats = createApplicationStats(genesis, tallies, fees, users)
   const candles = createPageReader(store, 'candle_page')
   const hours = createHourReader(store, genesis)
   const prices = createPageReader(store, 'price_hour_page')
@@ -56,7 +57,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const margin = createMarginReader(store, isPerp)
   const waiting = createWaitingReader(store, orders, margin)
   const readers = [
-    orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades, marks, marginValues,
+    orders, postings, orderReferences, postingReferences, tallies, fees, users, candles, hours, prices, ...trades, marks, marginValues,
     ...margin.readers, ...waiting.readers,
   ]
   return {
@@ -193,7 +194,9 @@ function ownTradeAt(reader: PageReader, account: number, at: number): HistoryTra
   const taker = takes(kind)
   const other = i32[at + P.otherAccount]!
   const [own, others] = [i32[at + P.slot]!, i32[at + P.otherSlot]!]
-  const [fee, otherFee] = [i64[(at + P.fee) >>> 1]!, i64[(at + P.otherFee) >>> 1]!]
+  const charged = i32[at + P.charged]! !== 0
+  const last = i64[(at + P.otherFee) >>> 1]!
+  const [fee, otherFee] = [i64[(at + P.fee) >>> 1]!, charged ? 0n : last]
   return {
     sequence: f64[(at + P.sequence) >>> 1]!,
     index: i32[at + P.index]!,
@@ -210,6 +213,7 @@ function ownTradeAt(reader: PageReader, account: number, at: number): HistoryTra
     takerSlot: taker ? own : others,
     makerFee: taker ? otherFee : fee,
     takerFee: taker ? fee : otherFee,
+    applicationFee: charged ? last : 0n,
   }
 }
 

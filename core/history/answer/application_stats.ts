@@ -4,20 +4,23 @@
  */
 import type { Genesis } from '../../state/genesis.ts'
 import { wideAt } from '../project/accounts.ts'
-import { APPLICATION_TRADE, APPLICATION_USER } from '../store/layout.ts'
+import { APPLICATION_FEES, APPLICATION_TRADE, APPLICATION_USER } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
 import type { ApplicationStats } from './queries.ts'
 
 const { at: T } = APPLICATION_TRADE
 const { at: U } = APPLICATION_USER
+const { at: C } = APPLICATION_FEES
 /** Pages of accounts counted before others get a turn: 248 accounts each. */
 const SLICE = 128
 
 /** Gives the answer for (application, since in Unix ms; only trades at or after it count). */
 export type ApplicationStatsReader = (application: number, since: number) => Generator<undefined, ApplicationStats>
 
-/** `reader`: application_trade_page; `users`: application_user_page. */
-export function createApplicationStats(genesis: Genesis, reader: PageReader, users: PageReader): ApplicationStatsReader {
+/** `reader`: application_trade_page; `fees`: application_fee_page; `users`: application_user_page. */
+export function createApplicationStats(
+  genesis: Genesis, reader: PageReader, fees: PageReader, users: PageReader,
+): ApplicationStatsReader {
   const asset = genesis.feeTiers.asset
   /** Sums of the first `count` trades of an application. */
   const sumsOf = (application: number, count: number): [volume: bigint, makerFee: bigint, takerFee: bigint] => {
@@ -26,6 +29,9 @@ export function createApplicationStats(genesis: Genesis, reader: PageReader, use
     const sum = (word: number): bigint => wideAt(reader.views.i64, (at + word) >>> 1)
     return [sum(T.volume), sum(T.makerFee), sum(T.takerFee)]
   }
+  /** What was charged in the first `count` fills of an application. */
+  const chargedIn = (application: number, count: number): bigint =>
+    (count === 0 ? 0n : wideAt(fees.views.i64, (fees.locate(application, count - 1) + C.charged) >>> 1))
   const usersOf = function* (application: number, since: number): Generator<undefined, { all: number; active: number }> {
     const found = { all: 0, active: 0 }
     const { i32, f64 } = users.views
@@ -48,7 +54,10 @@ export function createApplicationStats(genesis: Genesis, reader: PageReader, use
     const then = sumsOf(application, begin)
     const now = sumsOf(application, end)
     const [volume, makerFee, takerFee] = [now[0] - then[0], now[1] - then[1], now[2] - then[2]]
+    const charged = fees.count(application)
+    const before = fees.search(application, charged, (at) => fees.views.f64[(at + C.time) >>> 1]! < since)
+    const applicationFee = chargedIn(application, charged) - chargedIn(application, before)
     const { all, active } = yield* usersOf(application, since)
-    return { asset, volume, makerFee, takerFee, totalUsers: all, activeUsers: active, totalTrades: end - begin }
+    return { asset, volume, makerFee, takerFee, applicationFee, totalUsers: all, activeUsers: active, totalTrades: end - begin }
   }
 }

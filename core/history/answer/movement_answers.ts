@@ -14,13 +14,17 @@ import type { Trail } from './walk.ts'
 const { at: P } = POSTING
 const { at: REF } = POSTING_REFERENCE
 
+/** The amount says whether it takes or brings. */
+const isSigned = (kind: number): boolean =>
+  kind === Posting.TRANSFER || kind === Posting.APPLICATION_FEE || kind === Posting.REVENUE_SHARE
+
 /** Shape of the posting at `at`. */
 function shapeAt(views: PageReader['views'], at: number): number {
   const { i32 } = views
   const kind = i32[at + P.kind]!
   const subject = i32[at + P.subject]!
   if (isOfMargin(kind)) return marginShapeAt(views, at)
-  if (!isFill(kind)) return shapeOf(kind, kind !== Posting.TRANSFER ? Flow.NONE : i32[at + P.amount + 1]! < 0 ? Flow.OUT : Flow.IN, subject)
+  if (!isFill(kind)) return shapeOf(kind, isSigned(kind) ? (i32[at + P.amount + 1]! < 0 ? Flow.OUT : Flow.IN) : Flow.NONE, subject)
   const isFree = (i32[at + P.fee]! | i32[at + P.fee + 1]!) === 0
   return shapeOf(kind, isFree ? Flow.NONE : i32[at + P.fee + 1]! < 0 ? Flow.IN : Flow.OUT, subject)
 }
@@ -103,7 +107,9 @@ function movementAt(reader: PageReader, genesis: Genesis, account: number, at: n
   }
   if (isOfMargin(i32[at + P.kind]!)) completeMargin(movement, reader.views, at, row)
   else if (isFill(i32[at + P.kind]!)) completeFill(movement, reader, genesis, at, row)
-  else if (movement.transaction !== Transaction.TRADE) {
+  else if (movement.transaction === Transaction.APPLICATION_FEE && amount < 0n) {
+    Object.assign(movement, { reference: Reference.TRADE, referenceSequence: sequence, referenceSlot: i32[at + P.index]! })
+  } else if (movement.transaction !== Transaction.TRADE) {
     const transfer = movement.transaction === Transaction.TRANSFER
     Object.assign(movement, { reference: transfer ? Reference.TRANSFER : Reference.CREDIT, referenceSequence: sequence })
   }

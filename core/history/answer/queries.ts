@@ -44,6 +44,8 @@ export interface HistoryTrade {
   /** Quote atoms; negative is a rebate. */
   makerFee: bigint
   takerFee: bigint
+  /** Of the trades of one account: what the application of its order charged it, quote atoms. */
+  applicationFee?: bigint
 }
 
 /** One change of one balance of one account. LOCK and UNLOCK move between available and locked and leave the sum alone. */
@@ -122,6 +124,8 @@ export interface ApplicationStats {
   /** Fees of its accounts; negative: rebates were more. */
   makerFee: bigint
   takerFee: bigint
+  /** What it charged them besides. */
+  applicationFee: bigint
   totalUsers: number
   /** Accounts that traded. */
   activeUsers: number

@@ -1,21 +1,23 @@
 /**
- * Read model of what an application's accounts trade: sums after each of their trades, and when each account traded last.
+ * Read model of what an application's accounts trade: sums after each of their trades, of what it charged them, and when each traded last.
  *
  * A trade counts once for each application that took part in it. Values are those of the moment of the trade, in the reference asset,
  * rounded toward zero as everywhere (portfolio.ts).
  */
-import { FILL } from '../../layout/event.ts'
+import { APPLICATION_FEE, FILL } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
 import type { Genesis } from '../../state/genesis.ts'
 import { addWide } from './accounts.ts'
 import type { Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
-import { APPLICATION_TRADE, APPLICATION_USER, PAGE_TABLES } from '../store/layout.ts'
+import { APPLICATION_FEES, APPLICATION_TRADE, APPLICATION_USER, PAGE_TABLES } from '../store/layout.ts'
 import type { PortfolioModel } from './portfolio.ts'
 
 const { at: F } = FILL
 const { at: T } = APPLICATION_TRADE
 const { at: U } = APPLICATION_USER
+const { at: E } = APPLICATION_FEE
+const { at: C } = APPLICATION_FEES
 /** Pages in memory: only the last of each application is ever changed. */
 const PAGES = 1024
 const WORDS = PAGE_TABLES.application_trade_page
@@ -25,6 +27,8 @@ export interface ApplicationTradesModel {
   joined(account: number): void
   /** FILL, after the price of its pair was told to the portfolio. */
   filled(events: Views, base: number): void
+  /** APPLICATION_FEE. */
+  charged(events: Views, base: number): void
   flush(): void
 }
 
@@ -32,6 +36,7 @@ export function createApplicationTrades(
   tables: Tables, genesis: Genesis, identities: Identities, portfolio: PortfolioModel,
 ): ApplicationTradesModel {
   const pages = tables.pages('application_trade_page', PAGES)
+  const fees = tables.pages('application_fee_page', PAGES)
   const users = createUsers(tables, identities)
   /** Sums of the application before the record to be written. */
   const sums = new Int32Array(WORDS)
@@ -69,8 +74,22 @@ export function createApplicationTrades(
       users.touch(taker, time)
       users.touch(maker, time)
     },
+    charged: ({ i32, f64, i64 }, base) => {
+      const application = identities.applicationOf(i32[base + E.account]!)
+      const count = fees.count(application)
+      const last = count === 0 ? -1 : fees.locate(application, count - 1)
+      const { views } = fees
+      const [low, high] = last < 0 ? [0n, 0n] : [views.i64[(last + C.charged) >>> 1]!, views.i64[(last + C.chargedHigh) >>> 1]!]
+      const at = fees.append(application)
+      views.f64[(at + C.time) >>> 1] = f64[(base + E.time) >>> 1]!
+      views.f64[(at + C.sequence) >>> 1] = f64[(base + E.sequence) >>> 1]!
+      views.i64[(at + C.charged) >>> 1] = low
+      views.i64[(at + C.chargedHigh) >>> 1] = high
+      addWide(views.i64, (at + C.charged) >>> 1, portfolio.valueOf(i32[base + E.asset]!, i64[(base + E.amount) >>> 1]!))
+    },
     flush: () => {
       pages.flush()
+      fees.flush()
       users.flush()
     },
   }

@@ -151,10 +151,11 @@ export class MarginMovements {
   #tell(account: number, time: number, asset: number, reason: number, change: bigint): void {
     const hour = Math.floor(time / HOUR_MS)
     this.#exposures.collected(account, hour, change)
-    if (reason !== CollateralReason.LIQUIDATION_FEE && reason !== CollateralReason.INSURANCE && reason !== CollateralReason.BAD_DEBT) return
+    const isFee = reason === CollateralReason.LIQUIDATION_FEE || reason === CollateralReason.APPLICATION_FEE
+    if (!isFee && reason !== CollateralReason.INSURANCE && reason !== CollateralReason.BAD_DEBT) return
     const row = this.#accounts.touch(account, hour)
     const value = this.#portfolio.valueOf(asset, change)
-    if (reason === CollateralReason.LIQUIDATION_FEE) addWide(this.#accounts.rows, row + TALLY.FEES, -value)
+    if (isFee) addWide(this.#accounts.rows, row + TALLY.FEES, -value)
     else addWide(this.#accounts.rows, row + TALLY.REALIZED, value)
   }
 

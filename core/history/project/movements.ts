@@ -13,7 +13,7 @@
  */
 import { CANCEL_ANSWER } from '../../layout/answers.ts'
 import { Flag } from '../../layout/command.ts'
-import { CREDIT, CreditSource, FILL, ORDER_ENDED, RESULT } from '../../layout/event.ts'
+import { APPLICATION_FEE, CREDIT, CreditSource, FILL, ORDER_ENDED, RESULT } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
 import type { Genesis } from '../../state/genesis.ts'
 import { HOLDING, holdingAt, HOUR_MS, type AccountsModel } from './accounts.ts'
@@ -27,6 +27,7 @@ const { at: FIL } = FILL
 const { at: RES } = RESULT
 const { at: END } = ORDER_ENDED
 const { at: CRE } = CREDIT
+const { at: FEE } = APPLICATION_FEE
 const { AVAILABLE, LOCKED } = HOLDING
 
 /** Where a FILL keeps what concerns each side. */
@@ -50,6 +51,14 @@ export interface MovementsModel {
   /** RESULT of CANCEL_ORDER. */
   cancelled(events: Views, base: number): void
   credited(events: Views, base: number): void
+  /** APPLICATION_FEE, after the FILL that it is of. */
+  charged(events: Views, base: number): void
+}
+
+/** What a CREDIT is. */
+const CREDITED: Readonly<Record<number, number>> = {
+  [CreditSource.FAUCET]: Posting.CREDIT, [CreditSource.APPLICATION_FEE]: Posting.APPLICATION_FEE,
+  [CreditSource.REVENUE_SHARE]: Posting.REVENUE_SHARE,
 }
 
 class Movements implements MovementsModel {
@@ -117,15 +126,41 @@ class Movements implements MovementsModel {
     const holding = holdingAt(row, asset)
     this.#portfolio.credited(row, asset, i64[(base + CRE.amount) >>> 1]!)
     rows[holding + AVAILABLE] = rows[holding + AVAILABLE]! + i64[(base + CRE.amount) >>> 1]!
-    const transfer = i32[base + CRE.source] !== CreditSource.FAUCET
-    const kind = transfer ? Posting.TRANSFER : Posting.CREDIT
-    const flow = !transfer ? Flow.NONE : i32[base + CRE.amount + 1]! < 0 ? Flow.OUT : Flow.IN
+    const kind = CREDITED[i32[base + CRE.source]!] ?? Posting.TRANSFER
+    const flow = kind === Posting.CREDIT ? Flow.NONE : i32[base + CRE.amount + 1]! < 0 ? Flow.OUT : Flow.IN
     const at = this.#postings.append(account, sequence, time, kind, asset)
     this.#postings.refer(account, sequence, shapeOf(kind, flow, asset))
     const to = this.#postings.views.i64
     to[(at + P.amount) >>> 1] = i64[(base + CRE.amount) >>> 1]!
     to[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
     to[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
+  }
+
+  charged({ i32, f64, i64 }: Views, base: number): void {
+    const [account, asset] = [i32[base + FEE.account]!, i32[base + FEE.asset]!]
+    const [sequence, time] = [f64[(base + FEE.sequence) >>> 1]!, f64[(base + FEE.time) >>> 1]!]
+    const amount = i64[(base + FEE.amount) >>> 1]!
+    const { views } = this.#postings
+    const trade = this.#postings.trade(account, sequence, i32[base + FEE.index]!)
+    views.i32[trade + P.charged] = 1
+    views.i64[(trade + P.otherFee) >>> 1] = amount
+    // Of an order of a perpetual the bucket paid: COLLATERAL told of it.
+    if ((i32[base + FEE.flags]! & Flag.MARGIN) !== 0) return
+    const payer = this.#identities.payerOf(account, i32[base + FEE.flags]!)
+    const row = this.#accounts.touch(payer, Math.floor(time / HOUR_MS))
+    const { rows } = this.#accounts
+    const holding = holdingAt(row, asset)
+    this.#portfolio.charged(row, asset, amount)
+    const from = i32[base + FEE.rested] === 1 && (i32[base + FEE.flags]! & Flag.SELL) === 0 ? LOCKED : AVAILABLE
+    rows[holding + from] = rows[holding + from]! - amount
+    const at = this.#postings.append(payer, sequence, time, Posting.APPLICATION_FEE, asset)
+    this.#postings.refer(payer, sequence, shapeOf(Posting.APPLICATION_FEE, Flow.OUT, asset))
+    views.i32[at + P.index] = i32[base + FEE.index]!
+    views.f64[(at + P.orderSequence) >>> 1] = f64[(base + FEE.orderSequence) >>> 1]!
+    views.i32[at + P.slot] = i32[base + FEE.slot]!
+    views.i64[(at + P.amount) >>> 1] = -amount
+    views.i64[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
+    views.i64[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
   }
 
   /** Balances and postings of one side of the FILL at `base`. */

@@ -44,6 +44,8 @@ export interface PortfolioModel {
   tradedOnMargin(row: number, pair: number, quote: bigint): void
   /** `atoms` credited from outside or, when negative, taken away, before the balance changed. */
   credited(row: number, asset: number, atoms: bigint): void
+  /** An application charged `atoms`, before the balance changed. */
+  charged(row: number, asset: number, atoms: bigint): void
   /** Value of `atoms` in the reference asset now, rounded toward zero. */
   valueOf(asset: number, atoms: bigint): bigint
   flush(): void
@@ -147,6 +149,13 @@ export function createPortfolio(tables: Tables, genesis: Genesis, accounts: Acco
       const holding = holdingAt(row, asset)
       if (atoms < 0n) leave(row, holding, -atoms, totalOf(holding), valueOf(asset, -atoms))
       else enter(holding, valueOf(asset, atoms))
+    },
+    charged: (row, asset, atoms) => {
+      const value = valueOf(asset, atoms)
+      addWide(accounts.rows, row + TALLY.FEES, value)
+      if (asset === reference) return
+      const holding = holdingAt(row, asset)
+      leave(row, holding, atoms, totalOf(holding), value)
     },
     valueOf,
     flush: () => prices.flush(),

@@ -4,7 +4,7 @@
  */
 import type { Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
-import { POSTING, POSTING_REFERENCE } from '../store/layout.ts'
+import { isTrade, POSTING, POSTING_REFERENCE } from '../store/layout.ts'
 import { countRows } from '../store/movement_shapes.ts'
 import type { PageTable } from '../store/pages.ts'
 import type { Views } from '../../layout/table.ts'
@@ -46,6 +46,17 @@ export class Postings {
     i32[at + P.kind] = kind
     i32[at + P.subject] = subject
     return at
+  }
+
+  /** Address of the posting of `account` that is its trade number `index` of the command at hand, one of its last; to be changed. */
+  trade(account: number, sequence: number, index: number): number {
+    const { i32, f64 } = this.views
+    for (let number = this.#pages.count(account) - 1; number >= 0; number--) {
+      const at = this.#pages.locate(account, number)
+      if (f64[(at + P.sequence) >>> 1] !== sequence) break
+      if (isTrade(i32[at + P.kind]!) && i32[at + P.index] === index) return this.#pages.change(account, number)
+    }
+    throw new Error(`account ${account} has no trade ${index} of command ${sequence}`)
   }
 
   /** Lists the posting of `account` that was appended last for its application, and counts its movements, which `shape` says. */

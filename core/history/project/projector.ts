@@ -94,6 +94,9 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
         return orders.label(events, base)
       case EventType.CREDIT:
         return movements.credited(events, base)
+      case EventType.APPLICATION_FEE:
+        movements.charged(events, base)
+        return applications.charged(events, base)
       default:
         margin.take(eventTypeOf(events.i32[base]!), events, base)
         return waiting.take(eventTypeOf(events.i32[base]!), events, base)

@@ -51,3 +51,7 @@ create table if not exists twap_slice_page (
   id integer primary key,            -- account × 2^29 + number of the page
   records blob not null
 ) strict;
+create table if not exists application_fee_page (
+  id integer primary key,            -- application × 2^29 + number of the page
+  records blob not null
+) strict;

@@ -47,6 +47,10 @@
  *   twap_order_page          TWAP_RECORD in order of sequence; changed in place until it ends
  *   twap_slice_page          SLICE_RECORD, one for each order that is a slice, in order of sequence; the slices of a TWAP order are a list
  *
+ * and what applications charge, owner = application:
+ *
+ *   application_fee_page     APPLICATION_FEES, one for each fill that an order of its accounts was charged for, in order of sequence
+ *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
  * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
  * pages of records of an owner are its pages of checksums (checks.ts), by which every page read is known to be the newest of its place.
@@ -60,13 +64,13 @@ import {
 import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 
 /** Part of the position row. */
-export const HISTORY_FORMAT = 8
+export const HISTORY_FORMAT = 9
 /**
- * Formats that this version reads and goes on with; a store of any other is made anew. Those before 8 have the same records, but no tables
- * of orders that wait; those before 7 none of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those before 9 have the same records, but no table
+ * of what applications charge; those before 8 none of orders that wait; those before 7 none of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header
  * (store.ts) either; those of 4 have none packed (packing.ts). A record that changes leaves only the newest format here.
  */
-const READABLE: readonly number[] = [4, 5, 6, 7, HISTORY_FORMAT]
+const READABLE: readonly number[] = [4, 5, 6, 7, 8, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
@@ -85,6 +89,7 @@ export const PAGE_TABLES = {
   liquidation_page: LIQUIDATION_RECORD.words, margin_hour_page: MARGIN_HOUR.words, mark_page: MARK_MINUTE.words,
   funding_rate_page: FUNDING_RATE_RECORD.words,
   conditional_order_page: CONDITIONAL_RECORD.words, twap_order_page: 2 * RECORD_WORDS, twap_slice_page: SLICE_RECORD.words,
+  application_fee_page: 8,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]
@@ -128,6 +133,8 @@ export const Posting = {
   TAKER_BUYS: 1, TAKER_SELLS: 2, MAKER_BUYS: 3, MAKER_SELLS: 4, LOCK: 5, UNLOCK: 6, CREDIT: 7, TRANSFER: 8,
   /** Of a margin account (margin_layout.ts, MARGIN_POSTING). */
   POSITION: 9, COLLATERAL: 10,
+  /** What the application of an order charged for a fill: from whoever paid, and to its payout account. Of what the house earned. */
+  APPLICATION_FEE: 11, REVENUE_SHARE: 12,
   /**
    * Bits beside the kind of a fill of an order that its master pays for: the master's posting moves balances and is no trade of his, the
    * sub-account's is a trade and moves nothing. A fill of a perpetual moves no balances either: it is FUNDED, by the margin account.
@@ -173,10 +180,11 @@ export const POSTING = defineLayout('posting', {
   /** Fills: ticks and lots. */
   price: 'i32',
   lots: 'i32',
-  reserved: 'i32',
-  /** Fills: quote atoms. Others: atoms of the asset; negative where a transfer takes them. */
+  /** Fills: 1: the application of the order charged for it. */
+  charged: 'i32',
+  /** Fills: quote atoms. Others: atoms of the asset; negative where they are taken. */
   amount: 'i64',
-  /** Fills: fee of the account and of the other side, quote atoms; negative is a rebate. */
+  /** Fills: fee of the account and of the other side, quote atoms; negative is a rebate. `charged`: instead of that what it was charged. */
   fee: 'i64',
   otherFee: 'i64',
   /** Atoms of the quote asset, or of the asset. */
@@ -230,6 +238,14 @@ export const APPLICATION_TRADE = defineLayout('application_trade', {
   /** Fees of its accounts; negative when rebates are more. */
   makerFee: 'i64', makerFeeHigh: 'i64',
   takerFee: 'i64', takerFeeHigh: 'i64',
+})
+
+/** What an application has charged up to and with one fill of its accounts, in atoms of the reference asset; 128 bits as above. */
+export const APPLICATION_FEES = defineLayout('application_fees', {
+  /** Unix ms. */
+  time: 'f64',
+  sequence: 'f64',
+  charged: 'i64', chargedHigh: 'i64',
 })
 
 /** Lengths of the candles that are kept; all others are folded from these. The numbers are stored. */

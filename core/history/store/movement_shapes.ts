@@ -51,6 +51,8 @@ export function transactionOf(shape: number, row: number): number {
   if (isOfMargin(kind)) return marginTransaction(kind, flowOf(shape), row)
   if (kind === Posting.CREDIT) return Transaction.FAUCET
   if (kind === Posting.TRANSFER) return Transaction.TRANSFER
+  if (kind === Posting.APPLICATION_FEE) return Transaction.APPLICATION_FEE
+  if (kind === Posting.REVENUE_SHARE) return Transaction.REVENUE_SHARE
   if (!isFill(kind) || row <= BASE_LEG) return Transaction.TRADE
   return flowOf(shape) === Flow.OUT ? Transaction.FEE : Transaction.REBATE
 }
@@ -58,7 +60,8 @@ export function transactionOf(shape: number, row: number): number {
 /** Every transaction this exchange makes: a filter by another, or by an unknown asset, finds nothing, without looking. */
 const MADE: readonly number[] = [
   Transaction.TRADE, Transaction.FEE, Transaction.REBATE, Transaction.FAUCET, Transaction.TRANSFER, Transaction.FUNDING,
-  Transaction.LIQUIDATION, Transaction.ADL, Transaction.SETTLEMENT, Transaction.ADJUSTMENT,
+  Transaction.LIQUIDATION, Transaction.ADL, Transaction.SETTLEMENT, Transaction.ADJUSTMENT, Transaction.APPLICATION_FEE,
+  Transaction.REVENUE_SHARE,
 ]
 
 export interface MovementFilters {

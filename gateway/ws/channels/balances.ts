@@ -32,8 +32,13 @@ import { channel, type Channel, type Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 
-const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer', 'funding', 'liquidation', 'adl'] as const
+const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer', 'funding', 'liquidation', 'adl', 'application_fee',
+  'revenue_share'] as const
 export type Reason = (typeof REASONS)[number]
+/** Reasons of credits that are no transfer. */
+const CREDITS: Readonly<Record<number, Reason>> = {
+  [CreditSource.FAUCET]: 'faucet', [CreditSource.APPLICATION_FEE]: 'application_fee', [CreditSource.REVENUE_SHARE]: 'revenue_share',
+}
 
 export const BALANCES = channel({
   name: 'balances',
@@ -176,7 +181,7 @@ function take(gateway: Gateway, touch: Touch, records: Views, base: number): voi
     }
     case EventType.CREDIT: {
       const { at } = CREDIT
-      const reason = i32[base + at.source] === CreditSource.FAUCET ? 'faucet' : 'transfer'
+      const reason = CREDITS[i32[base + at.source]!] ?? 'transfer'
       return touch(i32[base + at.account]!, i32[base + at.asset]!, reason)
     }
     case EventType.FUNDING_PAYMENT: {

@@ -236,12 +236,13 @@ class Perpetuals(unittest.TestCase):
         self.assertEqual(asked[1], {"positionId": "p1", "trailingStop": trail})
         self.assertEqual([order["id"], order["triggerPrice"], order["reduceOnly"]], ["r", None, True])
 
-        stop_loss = {"stopLossPrice": 90}
+        stop_loss: "dict[str, object]" = {"stopLossPrice": 90}
         for strange in ("triggerPrice", "leverage", "clientOrderId", "stopLoss"):
             self.assertRaises(ccxt_errors.NotSupported, attach, "market", None, {**stop_loss, strange: 9})
-        for more in (
+        contrary: "tuple[dict[str, object], ...]" = (
             {"takeProfitPrice": 120}, {"reduceOnly": False}, {"trailingTriggerPrice": 120}, {"positionId": "p2"},
-        ):
+        )
+        for more in contrary:
             self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, {**stop_loss, **more})
         for distance in (0.105, "x", "NaN", "Infinity"):
             self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, {"trailingPercent": distance})

@@ -16,23 +16,24 @@ if TYPE_CHECKING:
         CreateDelegatedSessionResponse, CreateOrderResponse, CreateSubAccountLimitResponse, CreateSubAccountResponse,
         CreateTwapOrderResponse, DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType,
         ExecutionStyle, GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
-        GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse, GetOrderbookResponse,
-        GetPortfolioResponse, GetProfileResponse, GetScreenerResponse, GetServerTimeResponse, GetTradingPairResponse,
-        InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse, ListApplicationBalancesResponse,
-        ListApplicationMovementsResponse, ListApplicationOrdersResponse, ListApplicationUsersResponse,
-        ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFundingPaymentsResponse,
-        ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse, ListOrdersResponse,
-        ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse,
-        ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse, ListTwapSlicesResponse, MarginAccount,
-        MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType,
-        OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame,
-        ReducePositionMarginResponse, RefreshResponse, ReplaceElement, ReplaceOrderResponse,
-        RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState, Side, SimulateFeesResponse,
-        TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode, TrailingStopLeg, TransactionType,
-        TransferCollateralFromRiskBucketResponse, TransferCollateralFromSubAccountResponse,
-        TransferCollateralToRiskBucketResponse, TransferCollateralToSubAccountResponse, TransferDirection,
-        TransferSubAccountBalanceResponse, TriggerDirection, TwapOrder, TwapOrdersFrame, TwapState,
-        UpdateSubAccountLimitResponse, VerifyResponse, WithdrawCollateralResponse,
+        GetBuildercodesConfigResponse, GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse,
+        GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetScreenerResponse, GetServerTimeResponse,
+        GetTradingPairResponse, InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse,
+        ListApplicationBalancesResponse, ListApplicationMovementsResponse, ListApplicationOrdersResponse,
+        ListApplicationUsersResponse, ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse,
+        ListFundingPaymentsResponse, ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse,
+        ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
+        ListSubAccountsResponse, ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse,
+        ListTwapSlicesResponse, MarginAccount, MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem,
+        OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk,
+        PositionStatus, PositionsFrame, ReducePositionMarginResponse, RefreshResponse, ReplaceElement,
+        ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState,
+        SetBuilderFeeResponse, Side, SimulateFeesResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
+        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
+        TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
+        TransferCollateralToSubAccountResponse, TransferDirection, TransferSubAccountBalanceResponse, TriggerDirection,
+        TwapOrder, TwapOrdersFrame, TwapState, UpdateSubAccountLimitResponse, VerifyResponse,
+        WithdrawCollateralResponse,
     )
 
 
@@ -1918,6 +1919,43 @@ class AsyncOperations:
         """
         return cast("RevokeDelegatedAgentResponse", await self._call("RevokeDelegatedAgent", {
             "agentId": agentId,
+        }))
+
+    async def set_builder_fee(
+        self,
+        *,
+        bps: int,
+        makerBps: int | None | None = None,
+    ) -> SetBuilderFeeResponse:
+        """What your application adds to the fees of its users. PUT /api/v1/buildercodes/builder-fee
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, BUILDER_FEE_ABOVE_CAP,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        AGENT_NOT_ALLOWED, NOT_PAYOUT_WALLET, BUILDER_FEES_OFF, REQUEST_TIMEOUT, NOT_ENROLLED,
+        NO_FEE_CHANGES_LEFT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("SetBuilderFeeResponse", await self._call("SetBuilderFee", {
+            "bps": bps,
+            "makerBps": makerBps,
+        }))
+
+    async def get_buildercodes_config(
+        self,
+        *,
+        clientId: str | None = None,
+    ) -> GetBuildercodesConfigResponse:
+        """The builder-codes program, and an application in it. GET /api/v1/buildercodes/config
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetBuildercodesConfigResponse", await self._call("GetBuildercodesConfig", {
+            "clientId": clientId,
         }))
 
     async def list_application_balances(

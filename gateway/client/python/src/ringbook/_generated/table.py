@@ -117,6 +117,8 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("CreateDelegatedSession", "POST", "/api/v1/delegated-agents/sessions", "public", "never", True, "none"),
     ("GetDelegatedAgent", "GET", "/api/v1/delegated-agents/{agentId}", "session", "always", False, "none"),
     ("RevokeDelegatedAgent", "DELETE", "/api/v1/delegated-agents/{agentId}", "session", "never", False, "none"),
+    ("SetBuilderFee", "PUT", "/api/v1/buildercodes/builder-fee", "session", "never", True, "none"),
+    ("GetBuildercodesConfig", "GET", "/api/v1/buildercodes/config", "public", "always", False, "none"),
     ("ListApplicationBalances", "GET", "/api/v1/applications/balances", "server-key", "always", False, "number"),
     ("GetApplicationConfig", "GET", "/api/v1/applications/config", "server-key", "always", False, "none"),
     ("ListApplicationMovements", "GET", "/api/v1/applications/movements", "server-key", "always", False, "number"),
@@ -208,6 +210,11 @@ RETRY = {
     "FAUCET_LIMIT": "after",
     "FAUCET_ASSET": "no",
     "TOO_MANY_AGENTS": "no",
+    "BUILDER_FEE_ABOVE_CAP": "no",
+    "NOT_ENROLLED": "no",
+    "NOT_PAYOUT_WALLET": "no",
+    "BUILDER_FEES_OFF": "no",
+    "NO_FEE_CHANGES_LEFT": "no",
 }
 
 #: What ccxt calls each of them.
@@ -292,6 +299,11 @@ CCXT = {
     "FAUCET_LIMIT": "RateLimitExceeded",
     "FAUCET_ASSET": "BadRequest",
     "TOO_MANY_AGENTS": "BadRequest",
+    "BUILDER_FEE_ABOVE_CAP": "BadRequest",
+    "NOT_ENROLLED": "BadRequest",
+    "NOT_PAYOUT_WALLET": "PermissionDenied",
+    "BUILDER_FEES_OFF": "PermissionDenied",
+    "NO_FEE_CHANGES_LEFT": "BadRequest",
 }
 
 #: Channels, and whether they need a session.

@@ -59,6 +59,8 @@ class AccountTrade(TypedDict):
     """In units of the quote token: positive paid, negative earned."""
     feeRaw: str
     """The fee in smallest units of the token."""
+    applicationFee: str
+    """What the application of the order charged besides, in units of the quote token."""
     feeToken: str
     """Symbol of the asset the fees are in."""
 
@@ -146,7 +148,10 @@ class BalanceUpdate(TypedDict):
     """Name of the channel."""
     type: Literal["balance_update"]
     """What the frame is."""
-    reason: Literal["trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl"]
+    reason: Literal[
+        "trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl",
+        "application_fee", "revenue_share",
+    ]
     """What caused it; the first of `reasons`."""
     timestamp: str
     """When the frame was made."""
@@ -179,6 +184,7 @@ class _BalanceUpdateData(TypedDict):
     """Ranks states of one thing: higher is newer."""
     reasons: list[Literal[
         "trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl",
+        "application_fee", "revenue_share",
     ]]
     """Everything that changed the balance since the frame before."""
 
@@ -830,6 +836,8 @@ class GetApplicationStatsResponse(TypedDict):
     """Fees of the users as makers: positive paid, negative earned."""
     takerFee: str
     """Fees of the users as takers: positive paid, negative earned."""
+    applicationFee: str
+    """What the application charged the users besides."""
     totalUsers: int
     """Users of the application."""
     activeUsers: int
@@ -859,6 +867,33 @@ class GetAvailableCollateralResponse(TypedDict):
     """Available balance of the wallet, which a deposit may take."""
     availableCollateral: str
     """Collateral of the margin account that no risk bucket has."""
+
+
+class GetBuildercodesConfigResponse(TypedDict):
+    """Answer of GetBuildercodesConfig."""
+    builderFeeCapBps: int
+    """Most that an application may add for a side, in basis points."""
+    builderFeeEnabled: bool
+    """Whether orders that are placed now get what their application adds."""
+    revenueShareEnabled: bool
+    """Whether applications get a part of what the service earns."""
+    revenueShare: str
+    """That part: of the net fee income of each fill, 0 to 1."""
+    application: GetBuildercodesConfigResponseApplication0 | None
+    """The application asked for; null: none was."""
+
+
+class GetBuildercodesConfigResponseApplication0(TypedDict):
+    clientId: str
+    """The application."""
+    enrolled: bool
+    """Whether it takes part, with a payout address."""
+    payoutAddress: str | None
+    """Where its fees go; null: it never had one."""
+    builderFeeBps: int
+    """What it adds for takers, in basis points."""
+    builderMakerFeeBps: int
+    """What it adds for makers, in basis points."""
 
 
 class GetCandlesResponse(TypedDict):
@@ -2783,6 +2818,22 @@ class ScreenerItem(TypedDict):
     minutes have one."""
 
 
+class SetBuilderFeeResponse(TypedDict):
+    """Answer of SetBuilderFee."""
+    builderFeeBps: int
+    """Stored now, for takers."""
+    previousBuilderFeeBps: int
+    """What it was."""
+    changesRemaining: int
+    """Changes left in the current rolling 24 hours."""
+    nextChangeAllowedAt: str | None
+    """When there is one again; null: there is one now."""
+    builderMakerFeeBps: int
+    """Stored now, for makers."""
+    previousBuilderMakerFeeBps: int
+    """What it was."""
+
+
 #: PENDING waits for settlement on the chain, SETTLED is handed over to it, SETTLED_ON_CHAIN is final.
 SettlementStatus = Literal["PENDING", "SETTLED", "SETTLED_ON_CHAIN"]
 
@@ -2806,9 +2857,9 @@ class SimulateFeesResponse(TypedDict):
     takerFee: str
     """Fee of the part that would fill at once."""
     applicationFee: str
-    """The application's part."""
+    """What the application would charge for all of it."""
     totalFee: str
-    """Sum of the fees; negative is a net rebate."""
+    """Sum of all of them; negative is a net rebate."""
     feeToken: str
     """Symbol of the asset the fees are in."""
 
@@ -3426,31 +3477,32 @@ __all__ = [
     "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "CreateTwapOrderResponse", "DelegatedAgent",
     "DeleteSubAccountLimitResponse", "DepositCollateralResponse", "EntryType", "ExecutionStyle", "FaucetMint", "Fill",
     "FundingPayment", "FundingRate", "GetApplicationConfigResponse", "GetApplicationStatsResponse",
-    "GetAvailableCollateralResponse", "GetCandlesResponse", "GetFaucetInfoResponse",
-    "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse", "GetOrderbookResponse",
-    "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse", "GetScreenerResponse",
-    "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
-    "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "LiquidationUpdate",
-    "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot", "LiquidationsSnapshotData",
-    "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse", "ListApplicationBalancesResponse",
-    "ListApplicationBalancesResponseBalancesItem", "ListApplicationMovementsResponse",
-    "ListApplicationMovementsResponseMovementsItem", "ListApplicationOrdersResponse", "ListApplicationUsersResponse",
-    "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListConditionalOrdersResponse",
-    "ListDelegatedAgentsResponse", "ListFundingPaymentsResponse", "ListFundingRatesResponse",
-    "ListMarginAccountsResponse", "ListMovementsResponse", "ListOrdersResponse", "ListPositionsResponse",
-    "ListRiskBucketsResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListTradesResponse",
-    "ListTradingPairsResponse", "ListTwapOrdersResponse", "ListTwapSlicesResponse", "MarginAccount",
-    "MarginAccountState", "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData",
-    "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult",
-    "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot",
-    "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderRisk", "OrderStatus",
-    "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
-    "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
-    "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
-    "PerpConfig", "Position", "PositionDirection", "PositionRisk", "PositionStatus", "PositionUpdate", "PositionsFrame",
-    "PositionsSnapshot", "PositionsSnapshotData", "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement",
-    "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState",
-    "RiskTier", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount",
+    "GetAvailableCollateralResponse", "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0",
+    "GetCandlesResponse", "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem",
+    "GetMarketMetadataResponse", "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem",
+    "GetProfileResponse", "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame",
+    "InstrumentsSnapshot", "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError",
+    "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot",
+    "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse",
+    "ListApplicationBalancesResponse", "ListApplicationBalancesResponseBalancesItem",
+    "ListApplicationMovementsResponse", "ListApplicationMovementsResponseMovementsItem",
+    "ListApplicationOrdersResponse", "ListApplicationUsersResponse", "ListApplicationUsersResponseUsersItem",
+    "ListBalancesResponse", "ListConditionalOrdersResponse", "ListDelegatedAgentsResponse",
+    "ListFundingPaymentsResponse", "ListFundingRatesResponse", "ListMarginAccountsResponse", "ListMovementsResponse",
+    "ListOrdersResponse", "ListPositionsResponse", "ListRiskBucketsResponse", "ListSubAccountLimitsResponse",
+    "ListSubAccountsResponse", "ListTradesResponse", "ListTradingPairsResponse", "ListTwapOrdersResponse",
+    "ListTwapSlicesResponse", "MarginAccount", "MarginAccountState", "MarginMode", "MarketStatsFrame",
+    "MarketStatsSnapshot", "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate",
+    "MarketStatsUpdateData", "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement",
+    "NotCancelled", "OhlcvFrame", "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order",
+    "OrderItem", "OrderRisk", "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame",
+    "OrderbookSnapshot", "OrderbookSnapshotData", "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem",
+    "OrderbookUpdate", "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem",
+    "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData", "PerpConfig", "Position", "PositionDirection",
+    "PositionRisk", "PositionStatus", "PositionUpdate", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
+    "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
+    "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState", "RiskTier", "ScreenerDay",
+    "ScreenerItem", "SetBuilderFeeResponse", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount",
     "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData",
     "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType",
     "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
