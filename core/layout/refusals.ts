@@ -300,7 +300,9 @@ export const REFUSALS = {
     445, 'BEYOND_LIMIT_PRICE', 'VALIDATION_ERROR', 'The market is beyond the limit price of the TWAP order, or there is none',
     'InvalidOrder',
   ),
-  BUILDER_FEE_ABOVE_CAP: refusal(450, 'BUILDER_FEE_ABOVE_CAP', 'VALIDATION_ERROR', 'The builder fee is above builderFeeCapBps', 'BadRequest'),
+  BUILDER_FEE_ABOVE_CAP: refusal(
+    450, 'BUILDER_FEE_ABOVE_CAP', 'VALIDATION_ERROR', 'The builder fee is above builderFeeCapBps', 'BadRequest',
+  ),
   NOT_ENROLLED: refusal(451, 'NOT_ENROLLED', 'CONFLICT', 'The application is not enrolled with a payout address', 'BadRequest'),
   NOT_PAYOUT_WALLET: refusal(
     452, 'NOT_PAYOUT_WALLET', 'PERMISSION_DENIED', 'Only the payout wallet of the application may do this', 'PermissionDenied',

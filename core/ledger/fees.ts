@@ -39,7 +39,7 @@ export function feeOfFill(state: State, row: number, ppm: number, to: number): v
   registers[to] = registers[R.AMOUNT]! / PPM - getI64(state, row, ORDER.FEE)
 }
 
-/** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value, and fee and add-on still to come at its maker rates. */
+/** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value, fee and add-on still to come at its rates. */
 export function holdOfBid(state: State, row: number, terms: number, lots: number): void {
   const { registers } = state
   registers[R.HOLD] = BigInt(get(state, row, ORDER.PRICE) | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)

@@ -2,8 +2,8 @@
  * What others than the house get of a fill, after FILL was told: the payout account of each order's application what that order's add-on is
  * (add_ons.ts), and, while the operator shares revenue, a part of what the house earned.
  *
- *   net income   of the taker: its fee, less the rebate of the maker; of the maker: its fee. Never less than nothing, so the parts are never
- *                more than what the house earned.
+ *   net income   of the taker: its fee, less the rebate of the maker; of the maker: its fee. Never less than nothing, so the parts are
+ *                never more than what the house earned.
  *   share        net income × REVENUE_SHARE_PPM / 10^6, truncated; of an application that takes part in the program
  */
 import { WHOLE_PPM } from '../layout/builder.ts'

@@ -2,8 +2,9 @@
  * Settlement of one fill: the fees of both orders, the four balance rows and the house's fee account.
  *
  * The taker pays from available (its order locks only what rests), at the rate of its account's tier; the maker pays from locked, at
- * the rate its order was placed with. So do both with what their applications add (add_ons.ts). The rows are those of whoever pays for the orders, the rates those of their owners. Sum over the
- * four rows and the fee account is zero in both assets (I1, I3).
+ * the rate its order was placed with. So do both with what their applications add (add_ons.ts). The rows are those of whoever pays for
+ * the orders, the rates those of their owners. Sum over the four rows and the fee account is zero in both assets (I1, I3), but for what
+ * applications get (fill_shares.ts).
  *
  * What paid is looked at afterwards: an available, a locked or a hold below zero (I2) means that funds or hold were never checked, and
  * stops the process before anybody sees it. The sign of an i64 is that of its upper word.
@@ -83,7 +84,7 @@ export function settle(state: State, taker: number, maker: number, terms: number
   touchAccount(state, owner)
 }
 
-/** What the applications of both orders charge, out of the quote balances of whoever pays for them. Registers TAKER_ADD_ON, MAKER_ADD_ON. */
+/** What the applications of both orders charge, out of the quote balances of whoever pays for them: TAKER_ADD_ON, MAKER_ADD_ON. */
 function payAddOns(state: State, taker: number, maker: number, takerQuote: number, makerQuote: number, sell: number): void {
   chargeAddOn(state, taker, sell !== 0, R.TAKER_FEE, R.TAKER_ADD_ON)
   chargeAddOn(state, maker, sell === 0, R.MAKER_FEE, R.MAKER_ADD_ON)

@@ -121,7 +121,7 @@ export function countFill(state: State, taker: number, maker: number): void {
   }
 }
 
-/** True when what is spent of the master-funded order at `row` has an add-on: a BUY spends quote atoms, with what its application charges. */
+/** True when what the master-funded order at `row` spends has an add-on: a BUY spends quote atoms, with what its application charges. */
 const isCharged = (state: State, row: number): boolean => (get(state, row, ORDER.FLAGS) & (Flag.SELL | Flag.ADD_ON)) === Flag.ADD_ON
 
 /** Adds registers RESERVED and TAKEN to the limit of the master-funded order at `row`. Readers of its payer see a change. */

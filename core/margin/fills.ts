@@ -180,9 +180,9 @@ function largerOf(before: number, after: number): number {
 }
 
 /**
- * True when an order of `lots` that is not placed yet bears all its fills, which are worth register COST and pay `ppm` and `addOn`: of a bucket and
- * position (-1: not made yet) into which it brings register BROUGHT. Prices of its path get worse, so what it has lost on the way is never
- * more than what it loses as a whole, or nothing. Scratch as of {@link bearsFill}.
+ * True when an order of `lots` that is not placed yet bears all its fills, which are worth register COST and pay `ppm` and `addOn`: of a
+ * bucket and position (-1: not made yet) into which it brings register BROUGHT. Prices of its path get worse, so what
+ * it has lost on the way is never more than what it loses as a whole, or nothing. Scratch as of {@link bearsFill}.
  */
 export function isTakerCertain(
   state: State, pair: number, flags: number, bucket: number, position: number, lots: number, ppm: number, addOn: number,

@@ -86,8 +86,9 @@ export function checkRoom(state: State, account: number, flags: number): number 
 
 /**
  * Funds: a SELL needs its base; a MARKET BUY the exact cost of its fill path, which is walked no further than they go; a LIMIT BUY its
- * value at the limit with the fee, at the taker rate when it crosses; rates are those of the account's tier, and what its application adds. A master-funded order needs
- * a spend limit that has room for it and the funds of its master; the limit first, so that a sub-account learns nothing else of them.
+ * value at the limit with the fee, at the taker rate when it crosses; rates are those of the account's tier, and what its
+ * application adds. A master-funded order needs a spend limit that has room for it and the funds of its master; the
+ * limit first, so that a sub-account learns nothing else of them.
  * Register RELEASE is what a replaced order gives back first, to the same payer.
  */
 export function checkFunds(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {

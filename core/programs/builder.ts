@@ -4,8 +4,8 @@
  *
  * - **The operator** sets the cap, switches builder fees and the revenue share, and enrolls applications with their payout accounts. An
  *   account that was one once stays kept, and orders at rest go on paying the one that is set when they fill.
- * - **The payout wallet** sets what the application adds: at most {@link CHANGES_MOST} changes in {@link CHANGES_MS} of sequenced time. Both
- *   sides in one command are one change, values that are set already none; what the operator sets is none either.
+ * - **The payout wallet** sets what the application adds: at most {@link CHANGES_MOST} changes in {@link CHANGES_MS} of sequenced time.
+ *   Both sides in one command are one change, values that are set already none; what the operator sets is none either.
  * - **In force** for orders placed from the next command on. With builder fees off, or not enrolled, what is set is stored and nothing is
  *   charged; a cap that was lowered binds at once.
  */
@@ -107,7 +107,8 @@ export function setBuilderFee(state: State, command: Views, base: number): void 
   const row = account < 0 ? -1 : applicationRow(state, get(state, accountRow(state, account), ACCOUNT.APPLICATION))
   const [bps, makerBps] = [read(command, base, F.bps), read(command, base, F.makerBps)]
   const code = account < 0 ? -account : feeRefusal(state, account, row, bps, makerBps)
-  const [before, makerBefore] = row < 0 ? [0, 0] : [get(state, row, APPLICATION.BUILDER_BPS), get(state, row, APPLICATION.BUILDER_MAKER_BPS)]
+  const before = row < 0 ? 0 : get(state, row, APPLICATION.BUILDER_BPS)
+  const makerBefore = row < 0 ? 0 : get(state, row, APPLICATION.BUILDER_MAKER_BPS)
   if (code === 0 && isChange(state, row, bps, makerBps)) {
     setF64(state, row, APPLICATION.CHANGED_BEFORE, getF64(state, row, APPLICATION.CHANGED_AT))
     setF64(state, row, APPLICATION.CHANGED_AT, now(state))
@@ -136,7 +137,8 @@ function feeRefusal(state: State, account: number, row: number, bps: number, mak
 }
 
 const isChange = (state: State, row: number, bps: number, makerBps: number): boolean =>
-  bps !== get(state, row, APPLICATION.BUILDER_BPS) || (makerBps !== UNCHANGED && makerBps !== get(state, row, APPLICATION.BUILDER_MAKER_BPS))
+  bps !== get(state, row, APPLICATION.BUILDER_BPS) ||
+  (makerBps !== UNCHANGED && makerBps !== get(state, row, APPLICATION.BUILDER_MAKER_BPS))
 
 /** Changes that the application at `row` may make now. */
 function changesLeft(state: State, row: number): number {

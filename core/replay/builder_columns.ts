@@ -19,8 +19,8 @@ export const builderCommandColumns = (signed: Head, own: Head) => ({
     reserved: hidden,
   }),
   [CommandType.ENROLL_APPLICATION]: columnsOf(ENROLL_APPLICATION_COMMAND, {
-    ...own, application, account: unless(userMadeAt('payoutUserId', 'createdSequence'), -1), createdSequence: hidden, active: yes('enrolled'),
-    bps: fee('builderFeeBps'), makerBps: fee('builderMakerFeeBps'), reserved: hidden,
+    ...own, application, account: unless(userMadeAt('payoutUserId', 'createdSequence'), -1), createdSequence: hidden,
+    active: yes('enrolled'), bps: fee('builderFeeBps'), makerBps: fee('builderMakerFeeBps'), reserved: hidden,
   }),
   [CommandType.SET_BUILDER_FEE]: columnsOf(SET_BUILDER_FEE_COMMAND, {
     ...signed, bps: whole('builderFeeBps'), makerBps: fee('builderMakerFeeBps'),
@@ -35,7 +35,8 @@ export const builderAnswerColumns = (head: AnswerHead): Readonly<Record<number, 
   [CommandType.ENROLL_APPLICATION]: columnsOf(ENROLLMENT_ANSWER, { ...head, application, active: hidden }),
   [CommandType.SET_BUILDER_FEE]: columnsOf(BUILDER_FEE_ANSWER, {
     ...head, bps: hidden, previousBps: whole('previousBuilderFeeBps'), makerBps: whole('builderMakerFeeBpsNow'),
-    previousMakerBps: whole('previousBuilderMakerFeeBps'), changesLeft: whole('changesRemaining'), nextChangeAt: time('nextChangeAllowedAt'),
+    previousMakerBps: whole('previousBuilderMakerFeeBps'), changesLeft: whole('changesRemaining'),
+    nextChangeAt: time('nextChangeAllowedAt'),
   }),
 })
 

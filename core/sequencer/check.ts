@@ -155,11 +155,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
     },
     ...waitingRules(pair),
-    set_builder_program: { capBps: SIZE, builderFees: YES_NO, revenueSharePpm: SIZE, reserved: ZERO },
-    enroll_application: {
-      application, account: range(-1, ROW_MAX), createdSequence: SEQUENCE, active: YES_NO, bps: FEE, makerBps: FEE, reserved: ZERO,
-    },
-    set_builder_fee: { bps: SIZE, makerBps: FEE },
+    ...builderRules(application),
   }
 }
 
@@ -174,6 +170,15 @@ const waitingRules = (pair: Rule): Readonly<Record<string, Rules>> => ({
     reserved: ZERO, ...MARGIN, label: ANY,
   },
   cancel_twap: { twap: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+})
+
+/** Of the builder-codes program. */
+const builderRules = (application: Rule): Readonly<Record<string, Rules>> => ({
+  set_builder_program: { capBps: SIZE, builderFees: YES_NO, revenueSharePpm: SIZE, reserved: ZERO },
+  enroll_application: {
+    application, account: range(-1, ROW_MAX), createdSequence: SEQUENCE, active: YES_NO, bps: FEE, makerBps: FEE, reserved: ZERO,
+  },
+  set_builder_fee: { bps: SIZE, makerBps: FEE },
 })
 
 /** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */

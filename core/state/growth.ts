@@ -33,8 +33,8 @@ const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**
  * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, and before the first order that waits or that an application charges for nothing of those, so that snapshots of exchanges from before
- * stay what they are.
+ * them, and before the first order that waits or that an application charges for nothing of those, so that snapshots of exchanges from
+ * before stay what they are.
  */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0

@@ -13,7 +13,8 @@ const MOST_PPM = BUILDER_CAP_MOST_BPS * PPM_OF_BPS
 export function addedToBid(state: State, slot: number, value: bigint): bigint {
   if ((get(state, orderRow(state, slot), ORDER.FLAGS) & Flag.ADD_ON) === 0) return 0n
   const row = addOnRow(state, slot)
-  return (getI64(state, row, ADD_ON.NUMERATOR) + value * BigInt(get(state, row, ADD_ON.MAKER_PPM))) / PPM - getI64(state, row, ADD_ON.CHARGED)
+  const sum = getI64(state, row, ADD_ON.NUMERATOR) + value * BigInt(get(state, row, ADD_ON.MAKER_PPM))
+  return sum / PPM - getI64(state, row, ADD_ON.CHARGED)
 }
 
 /** `live`: slots of the orders at rest. */
@@ -29,11 +30,13 @@ function checkAddOn(state: State, slot: number): void {
   const order = orderRow(state, slot)
   const row = addOnRow(state, slot)
   const rates = [get(state, row, ADD_ON.TAKER_PPM), get(state, row, ADD_ON.MAKER_PPM)]
-  if (rates.some((ppm) => ppm < 0 || ppm > MOST_PPM) || rates.every((ppm) => ppm === 0)) broken('F', `slot ${slot} adds ${rates.join(', ')} ppm`)
+  const within = rates.every((ppm) => ppm >= 0 && ppm <= MOST_PPM) && rates.some((ppm) => ppm > 0)
+  if (!within) broken('F', `slot ${slot} adds ${rates.join(', ')} ppm`)
   const [sum, charged] = [getI64(state, row, ADD_ON.NUMERATOR), getI64(state, row, ADD_ON.CHARGED)]
   const sells = (get(state, order, ORDER.FLAGS) & Flag.SELL) !== 0
   const exact = (get(state, order, ORDER.FLAGS) & Flag.MARGIN) !== 0 || !sells
-  if (charged < 0n || charged > sum / PPM || (exact && charged !== sum / PPM)) broken('F', `slot ${slot} was charged ${charged} for a sum of ${sum}`)
+  const due = exact ? charged === sum / PPM : charged >= 0n && charged <= sum / PPM
+  if (!due) broken('F', `slot ${slot} was charged ${charged} for a sum of ${sum}`)
   const application = get(state, accountRow(state, get(state, order, ORDER.ACCOUNT)), ACCOUNT.APPLICATION)
   if (get(state, applicationRow(state, application), APPLICATION.PAYOUT) === 0) broken('F', `slot ${slot} pays nobody`)
 }
@@ -41,11 +44,14 @@ function checkAddOn(state: State, slot: number): void {
 function checkEnrollment(state: State, application: number): void {
   const row = applicationRow(state, application)
   const payout = get(state, row, APPLICATION.PAYOUT) - 1
-  if (get(state, row, APPLICATION.ENROLLED) !== 0 && payout < 0) broken('F', `application ${application} takes part without a payout account`)
-  if (payout >= 0 && get(state, accountRow(state, payout), ACCOUNT.APPLICATION) !== application) broken('F', `account ${payout} is another's`)
+  const named = (what: string): string => `application ${application} ${what}`
+  if (get(state, row, APPLICATION.ENROLLED) !== 0 && payout < 0) broken('F', named('takes part without a payout account'))
+  const isOwn = payout < 0 || get(state, accountRow(state, payout), ACCOUNT.APPLICATION) === application
+  if (!isOwn) broken('F', named(`pays account ${payout}, which is another's`))
   for (const word of [APPLICATION.BUILDER_BPS, APPLICATION.BUILDER_MAKER_BPS]) {
     const bps = get(state, row, word)
-    if (bps < 0 || bps > BUILDER_CAP_MOST_BPS) broken('F', `application ${application} adds ${bps} bps`)
+    if (bps < 0 || bps > BUILDER_CAP_MOST_BPS) broken('F', named(`adds ${bps} bps`))
   }
-  if (get(state, row, APPLICATION.BUILDER_MAKER_BPS) > get(state, row, APPLICATION.MOST_MAKER_BPS)) broken('F', `application ${application} forgot`)
+  const most = get(state, row, APPLICATION.MOST_MAKER_BPS)
+  if (get(state, row, APPLICATION.BUILDER_MAKER_BPS) > most) broken('F', named(`adds more for makers than ${most} bps`))
 }

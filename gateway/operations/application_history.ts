@@ -213,8 +213,8 @@ export const GetApplicationStats = operation({
   example: {
     input: { since: sample.MOMENT },
     output: {
-      assetId: sample.USDC, symbol: 'USDC', volume: '3000', makerFee: '-0.15', takerFee: '1.5', applicationFee: '0', totalUsers: 12, activeUsers: 2,
-      totalTrades: 1, since: sample.MOMENT, sequence: 43, asOf: sample.LATER,
+      assetId: sample.USDC, symbol: 'USDC', volume: '3000', makerFee: '-0.15', takerFee: '1.5', applicationFee: '0', totalUsers: 12,
+      activeUsers: 2, totalTrades: 1, since: sample.MOMENT, sequence: 43, asOf: sample.LATER,
     },
   },
   run: (gateway, call, input) => {

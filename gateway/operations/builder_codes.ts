@@ -41,8 +41,8 @@ export const GetBuildercodesConfig = operation({
   service: 'BuilderCodesService', method: 'GET', path: '/api/v1/buildercodes/config',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   summary: 'The builder-codes program, and an application in it',
-  description: 'The cap, both switches and, of the application asked for, whether it takes part and what it adds. While `builderFeeEnabled` '
-    + 'is false fees are stored and nothing is charged; a fee above the cap counts as the cap.',
+  description: 'The cap, both switches and, of the application asked for, whether it takes part and what it adds. While '
+    + '`builderFeeEnabled` is false fees are stored and nothing is charged; a fee above the cap counts as the cap.',
   answer: 'The configuration.',
   refusals: ['NOT_FOUND', ...READ],
   query: Type.Object({
@@ -105,8 +105,8 @@ export const SetBuilderFee = operation({
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   summary: 'What your application adds to the fees of its users',
   description: 'For the payout wallet of the application of the session. `bps` is added for takers, `makerBps` for makers; without '
-    + '`makerBps` that stays. In force for orders placed from now on: orders at rest keep what they have. Two changes in any 24 hours; both '
-    + 'sides in one request are one, and what is set already is none.',
+    + '`makerBps` that stays. In force for orders placed from now on: orders at rest keep what they have. Two changes in any 24 hours; '
+    + 'both sides in one request are one, and what is set already is none.',
   answer: 'What is stored now, and what was before.',
   refusals: [
     'BUILDER_FEE_ABOVE_CAP', 'NOT_ENROLLED', 'NOT_PAYOUT_WALLET', 'BUILDER_FEES_OFF', 'NO_FEE_CHANGES_LEFT', ...COMMAND,

@@ -95,7 +95,8 @@ function accountTradeRecord(gateway: Gateway, trade: HistoryTrade, account: numb
 }
 
 const exampleAccountTrade = {
-  ...sample.trade, orderId: sample.SUCCESSOR, side: 'BUY' as const, role: 'taker' as const, fee: '1.5', feeRaw: '1500000', applicationFee: '0', feeToken: 'USDC',
+  ...sample.trade, orderId: sample.SUCCESSOR, side: 'BUY' as const, role: 'taker' as const, fee: '1.5', feeRaw: '1500000',
+  applicationFee: '0', feeToken: 'USDC',
 }
 
 export const ListTrades = operation({

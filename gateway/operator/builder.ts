@@ -109,8 +109,8 @@ export const SetBuilderProgram = operatorRoute({
       { field: 'revenueShare', typed: 'SHARE', option: 'share' },
     ],
     purpose: 'cap, switch and share of the builder-codes program',
-    explains: `--cap: most that an application may add for a side, 0 to ${BUILDER_CAP_MOST_BPS} basis points. --fees: whether orders get what\n`
-      + 'their application adds. --share: part of the net fee income of each fill that goes to the application of whoever paid\n'
+    explains: `--cap: most that an application may add for a side, 0 to ${BUILDER_CAP_MOST_BPS} basis points. --fees: whether orders get\n`
+      + 'what their application adds. --share: part of the net fee income of each fill that goes to the application of whoever paid\n'
       + 'it, 0 to 1. What is not given stays.',
     example: ['builder set --cap 100 --fees true', 'cap 100 bps, builder fees on, revenue share 0 (sequence 1042)'],
     show: ({ builderFeeCapBps, builderFeeEnabled, revenueShare, sequence }) =>
@@ -137,8 +137,8 @@ export const SetBuilderProgram = operatorRoute({
 export const EnrollApplication = operatorRoute({
   method: 'POST', path: '/builder/enroll', token: true,
   summary: 'An application takes part in the builder-codes program, or does not any more',
-  description: 'The payout user must be a user of the application; it alone may change what is added. Fees given here are no changes of its '
-    + 'own. What is not given stays. Orders at rest go on paying what they have, to the payout user of then.',
+  description: 'The payout user must be a user of the application; it alone may change what is added. Fees given here are no changes of '
+    + 'its own. What is not given stays. Orders at rest go on paying what they have, to the payout user of then.',
   body: Type.Object({
     application: field(Type.String(), 'The application, by id or client id.'),
     payoutUserId: Type.Optional(field(Uuid, 'Who gets its fees.')),
@@ -146,7 +146,8 @@ export const EnrollApplication = operatorRoute({
     builderFeeBps: Type.Optional(bps('What it adds for takers.')), builderMakerFeeBps: Type.Optional(bps('What it adds for makers.')),
   }),
   output: Type.Object({
-    clientId: field(Type.String(), 'The application.'), enrolled: field(Type.Boolean(), 'Whether it takes part.'), sequence: fields.sequence,
+    clientId: field(Type.String(), 'The application.'), enrolled: field(Type.Boolean(), 'Whether it takes part.'),
+    sequence: fields.sequence,
   }),
   refusals: [...SENDS, 'NOT_FOUND', 'BUILDER_FEE_ABOVE_CAP'],
   example: {

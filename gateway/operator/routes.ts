@@ -31,7 +31,9 @@ export const ShowDocument = operatorRoute({
   run: () => createDocument(DECLARED),
 })
 
-const AREAS = [applications, builder, clock, keys, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument }]
+const AREAS = [
+  applications, builder, clock, keys, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument },
+]
 
 const byPath = ({ route: a }: NamedRoute, { route: b }: NamedRoute): number => {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1

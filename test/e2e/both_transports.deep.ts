@@ -101,10 +101,8 @@ async function arrive(script: Script): Promise<void> {
   script.perpetual = pairOf(PERPETUAL)
   script.limit = { tradingPairId: script.pair, orderType: 'LIMIT', side: 'SELL', quantity: '0.5', price: '2000' }
   await script.call('GetTradingPair', { tradingPairId: script.pair })
-  await script.call('GetServerTime')
-  await script.call('Check')
+  for (const name of ['GetServerTime', 'Check'] as const) await script.call(name)
   await script.call('GetBuildercodesConfig', { clientId: 'ringbook' })
-  await script.call('GetBuildercodesConfig', { clientId: 'nobody' })
   await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
   for (const trader of [maker, taker]) await script.call('Mint', {}, trader)
   await script.call('GetFaucetInfo', {}, maker)
@@ -292,8 +290,7 @@ async function moveCollateral(script: Script, marginAccountId: string): Promise<
   await script.call('CloseMarginSubAccount', { marginAccountId }, taker)
   await script.call('CloseMarginSubAccount', { marginAccountId: sub }, taker)
   await script.call('CloseMarginSubAccount', { marginAccountId: sub }, taker)
-  await script.call('WithdrawCollateral', { marginAccountId, amount: '5000' }, taker)
-  await script.call('WithdrawCollateral', { marginAccountId, amount: '100.25' }, taker)
+  for (const amount of ['5000', '100.25']) await script.call('WithdrawCollateral', { marginAccountId, amount }, taker)
 }
 
 async function openPosition(script: Script, marginAccountId: string): Promise<void> {
@@ -318,22 +315,15 @@ async function openPosition(script: Script, marginAccountId: string): Promise<vo
 /** Legs of a position and a TWAP order that begins in an hour: nothing of it becomes an order. */
 async function waitForPrices(script: Script, positionId: string): Promise<void> {
   const { taker, perpetual: tradingPairId } = script
-  const legs = { takeProfit: { triggerPrice: '70000' }, stopLoss: { triggerPrice: '60000' } }
-  const { takeProfitOrderId } = await script.call('AttachTpSl', { positionId, ...legs }, taker)
-  await script.call('AttachTpSl', { positionId, stopLoss: { triggerPrice: '70000' } }, taker)
-  await script.call('ListConditionalOrders', {}, taker)
-  await script.call('GetConditionalOrder', { conditionalOrderId: takeProfitOrderId }, taker)
-  await script.call('GetConditionalOrder', { conditionalOrderId: takeProfitOrderId }, script.maker)
-  await script.call('CancelConditionalOrder', { conditionalOrderId: takeProfitOrderId }, taker)
+  const stopLoss = { triggerPrice: '60000' }
+  const { stopLossOrderId: conditionalOrderId } = await script.call('AttachTpSl', { positionId, stopLoss }, taker)
   const startTime = new Date(Date.now() + 3_600_000).toISOString()
   const twap = { tradingPairId, side: 'BUY', quantity: '0.01', durationSeconds: 600, startTime, tradingMode: 'MARGIN', leverage: '5' }
   const { twapOrderId } = await script.call('CreateTwapOrder', twap, taker)
-  await script.call('CreateTwapOrder', { ...twap, durationSeconds: 0 }, taker)
+  await script.call('ListConditionalOrders', {}, taker)
   await script.call('ListTwapOrders', {}, taker)
-  await script.call('GetTwapOrder', { twapOrderId }, taker)
-  await script.call('ListTwapSlices', { twapOrderId }, taker)
-  await script.call('CancelTwapOrder', { twapOrderId }, taker)
-  await script.call('CancelTwapOrder', { twapOrderId }, script.maker)
+  for (const name of ['GetConditionalOrder', 'CancelConditionalOrder'] as const) await script.call(name, { conditionalOrderId }, taker)
+  for (const name of ['GetTwapOrder', 'ListTwapSlices', 'CancelTwapOrder'] as const) await script.call(name, { twapOrderId }, taker)
 }
 
 async function tradePerpetual(script: Script): Promise<void> {
@@ -359,8 +349,7 @@ async function tradePerpetual(script: Script): Promise<void> {
   await script.call('ReducePositionMargin', { positionId, amount: '25.5' }, taker)
   await script.call('ReducePositionMargin', { positionId, amount: '500' }, taker)
   await script.call('ListRiskBuckets', {}, taker)
-  await script.call('GetRiskBucket', { riskBucketId }, taker)
-  await script.call('GetRiskBucket', { riskBucketId }, maker)
+  for (const trader of [taker, maker]) await script.call('GetRiskBucket', { riskBucketId }, trader)
   await script.call('TransferCollateralToRiskBucket', { riskBucketId, amount: '30' }, taker)
   await script.call('TransferCollateralFromRiskBucket', { riskBucketId, amount: '20' }, taker)
   const more = { tradingPairId, side: 'BUY', orderType: 'LIMIT', quantity: '0.01', price: '60000', leverage: '5' }
@@ -368,12 +357,10 @@ async function tradePerpetual(script: Script): Promise<void> {
   await script.call('CreateOrder', { ...more, quantity: '0.02', price: '64900', tradingMode: 'MARGIN' }, maker)
   await script.call('ClosePosition', { positionId, closeType: 'LIMIT', price: '64900', quantity: '0.005' }, taker)
   await script.call('ClosePosition', { positionId, closeType: 'LIMIT' }, taker)
-  await script.call('ClosePosition', { positionId, closeType: 'MARKET' }, taker)
-  await script.call('ClosePosition', { positionId, closeType: 'MARKET' }, taker)
+  for (let times = 0; times < 2; times++) await script.call('ClosePosition', { positionId, closeType: 'MARKET' }, taker)
   await script.call('GetPosition', { positionId }, taker)
   await script.call('ListOrders', { tradingPairId, status: ['SUBMITTED'] }, taker)
-  await script.call('BatchCancelAllOrders', {}, taker)
-  await script.call('BatchCancelAllOrders', {}, maker)
+  for (const trader of [taker, maker]) await script.call('BatchCancelAllOrders', {}, trader)
   await historyReached(script.exchange)
   await script.call('ListPositions', { status: 'CLOSED' }, taker)
 }

@@ -17,7 +17,7 @@ const { SEED, VARIANT, COMMANDS } = process.env
 const given = SEED !== undefined || VARIANT !== undefined
 const RUNS = given
   ? [[VARIANT ?? 'market', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
-  : ([['market', 61, 12_000], ['deep', 62, 8_000], ['fees', 63, 8_000]] as const)
+  : ([['market', 61, 12_000], ['deep', 62, 8_000], ['fees', 63, 8_000], ['builder', 64, 8_000]] as const)
 const QUESTIONS = 300
 const NAMES = ['applicationOrders', 'applicationMovements', 'applicationStats'] as const
 type Name = (typeof NAMES)[number]

@@ -20,10 +20,10 @@ const { SEED, VARIANT, COMMANDS } = process.env
 const given = SEED !== undefined || VARIANT !== undefined
 const RUNS = given
   ? [[VARIANT ?? 'market', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
-  : ([['market', 31, 25_000], ['tight', 37, 12_000], ['fees', 33, 12_000], ['deep', 34, 12_000]] as const)
+  : ([['market', 31, 25_000], ['tight', 37, 12_000], ['fees', 33, 12_000], ['deep', 34, 12_000], ['builder', 35, 12_000]] as const)
 const place = ({ sequence }: { sequence: number }): { sequence: number; index: number } => ({ sequence, index: 0 })
 /** Flags that the engine adds and the history leaves out. */
-const ADDED = Flag.RESTING | Flag.BY_AGENT
+const ADDED = Flag.RESTING | Flag.BY_AGENT | Flag.ADD_ON
 const WALK = { limit: 1000, skip: 0, countMost: 0 }
 
 const accountsOf = ({ state }: HistoryRun): number[] => Array.from({ length: state.scalars[SCALAR.ACCOUNTS]! }, (_, account) => account)
@@ -76,10 +76,21 @@ for (const [variant, seed, commands] of RUNS) {
       t.strictSame(movements, plain.movements.filter((movement) => movement.account === account), `every movement of ${account}`)
       t.equal(gap(movements), null, `movements of ${account} follow from each other`)
       checkOpen(t, run, account)
+      checkCharges(t, run, account)
       checkSums(t, run, account, movements)
     }
     t.equal(balanceDifference(projector, state), null, 'balances at the end')
   })
+}
+
+/** The trades of an account say what its application charged for each. */
+function checkCharges(t: Test, { answers, plain }: HistoryRun, account: number): void {
+  const trades = everything((after) => ask(answers, 'trades', { ...WALK, account, after }), (row) => row)
+  const told = trades.reverse().filter(({ applicationFee }) => applicationFee !== 0n)
+    .map(({ sequence, index, applicationFee }) => [sequence, index, applicationFee])
+  const own = plain.charges.filter((charge) => charge.account === account)
+  const charged = own.map(({ sequence, index, amount }) => [sequence, index, amount])
+  t.strictSame(told, charged, `${charged.length} trades of ${account} that its application charged for`)
 }
 
 /** What the history says is open is what rests in the engine, field by field. */
@@ -114,10 +125,11 @@ function checkSums(t: Test, run: HistoryRun, account: number, movements: readonl
   t.equal(sum, value + wideAt(rows, row + TALLY.REALIZED) - wideAt(rows, row + TALLY.FEES), `what ${account} has is accounted for`)
 }
 
-/** What a credit or transfer was worth in the reference asset when it came, less than 0 when it went; 0 for other movements. */
+/** What a credit, a transfer or what an application got was worth in the reference asset when it came, less than 0 when it went; 0 for other movements. */
 function creditValue({ genesis, plain }: HistoryRun, { transaction, entry, asset, amount: atoms, sequence }: HistoryMovement): bigint {
   const reference = genesis.feeTiers.asset
-  if (transaction !== Transaction.FAUCET && transaction !== Transaction.TRANSFER) return 0n
+  const isPaidOut = transaction === Transaction.REVENUE_SHARE || (transaction === Transaction.APPLICATION_FEE && entry === Entry.CREDIT)
+  if (transaction !== Transaction.FAUCET && transaction !== Transaction.TRANSFER && !isPaidOut) return 0n
   const amount = entry === Entry.DEBIT ? -atoms : atoms
   if (asset === reference) return amount
   const pair = genesis.pairs.find((each) => each.base === asset && each.quote === reference)

@@ -28,7 +28,7 @@ import { MarginWorkload } from '../support/workload_margin.ts'
 const { SEED, VARIANT, COMMANDS } = process.env
 const RUNS = SEED !== undefined || VARIANT !== undefined
   ? [[VARIANT ?? 'perps', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
-  : ([['perps', 71, 16_000], ['perpsTight', 72, 8_000]] as const)
+  : ([['perps', 71, 16_000], ['perpsTight', 72, 8_000], ['perpsBuilder', 73, 8_000]] as const)
 const WALK = { limit: 1000, skip: 0, countMost: 0 }
 const [TURN_EVERY, TURN_MOST] = [7, 48]
 t.setTimeout(300_000)
@@ -43,7 +43,7 @@ function run(
   const { state, run: apply, said } = createBench(genesisText(VARIANTS[variant]!))
   const database = openWriter(':memory:')
   let projector = createProjector(database, state.genesis, identitiesOf(state))
-  const workload = new MarginWorkload(seed, state.genesis)
+  const workload = new MarginWorkload(seed, state.genesis, false, undefined, VARIANTS[variant]!.builder)
   const answers = createAnswers(database, state.genesis)
   const random = createPrng(seed)
   const timers = createTimers()
@@ -138,9 +138,12 @@ function marginBalances(state: State): Map<string, { total: bigint; locked: bigi
 
 /** What an account has of the collateral is what came from outside, with its profit and without its fees. */
 function isAccountedFor(state: State, answers: Answers, account: number, movements: readonly HistoryMovement[], has: bigint): boolean {
-  // From outside: the faucet, and its master or its sub-accounts. Transfers within the account come and go.
+  // From outside: the faucet, its master or its sub-accounts, what its application charged others and got of the house. Transfers
+  // within the account come and go.
   const credited = movements.reduce((sum, { transaction, entry, asset, amount }) => {
-    const outside = asset === state.collateralAsset && (transaction === Transaction.FAUCET || transaction === Transaction.TRANSFER)
+    const paidOut = transaction === Transaction.REVENUE_SHARE || (transaction === Transaction.APPLICATION_FEE && entry === Entry.CREDIT)
+    const given = transaction === Transaction.FAUCET || transaction === Transaction.TRANSFER || paidOut
+    const outside = asset === state.collateralAsset && given
     return !outside || (entry !== Entry.CREDIT && entry !== Entry.DEBIT) ? sum : entry === Entry.CREDIT ? sum + amount : sum - amount
   }, 0n)
   const { realizedPnl, fees } = ask(answers, 'portfolio', { account, period: 'all', now: state.clock[CLOCK.TIME]! })

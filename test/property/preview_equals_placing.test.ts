@@ -17,6 +17,7 @@ import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { ACCOUNT, SCALAR, TERMS } from '../../core/state/columns.ts'
 import { accountRow, bucketRow, get, getF64, scalar, termsRow } from '../../core/state/rows.ts'
 import { RISK_BUCKET } from '../../core/state/margin_rows.ts'
+import { addOnsOf } from '../../core/view/builder.ts'
 import { readBucket } from '../../core/view/margin.ts'
 import { bucketFigures, liquidationPrice, type LadderOf } from '../../core/view/margin_figures.ts'
 import { afterOrder, type Previewed } from '../../core/view/preview_figures.ts'
@@ -38,7 +39,7 @@ const C = ORDER_COMMAND.at
 
 const bench = createBench(genesisText(VARIANTS['perps']!))
 const { state } = bench
-const workload = new MarginWorkload(SEED, state.genesis)
+const workload = new MarginWorkload(SEED, state.genesis, false, undefined, true)
 const [gate, scratch, timers] = [new Int32Array(new SharedArrayBuffer(64)), createPreviewScratch(), createTimers()]
 const payload = viewsOf(new ArrayBuffer(64 * 1024))
 const none = new Int32Array(64)
@@ -135,7 +136,7 @@ function compare(index: number): void {
   const said = preview(account)
   if (digest !== '' && digest !== stateDigest(state)) throw new Error(`command ${index}: the preview changed something; again: ${AGAIN}`)
   const leverage = (flags & Flag.REDUCE_ONLY) !== 0 ? 0 : command.i32[C.leverage]!
-  const order = { pair, flags, price: command.i32[C.price]!, leverage, makerPpm: 0, takerPpm, adds: { maker: 0, taker: 0 } }
+  const order = { pair, flags, price: command.i32[C.price]!, leverage, makerPpm: 0, takerPpm, adds: addOnsOf(state, account) }
   const expected = afterOrder(ladderOf, state.priceTicks, said, order)
   const records = apply(command, 0)
   const at = (records - 1) * RECORD_WORDS

@@ -62,6 +62,7 @@ export class PlainHistory {
       if (type === EventType.FILL) this.#fill(event)
       else if (type === EventType.ORDER_ENDED) this.#end(event, event['released'] as bigint)
       else if (type === EventType.CREDIT) this.#credit(event)
+      else if (type === EventType.APPLICATION_FEE) this.#charge(event)
       else this.#result(answeredTypeOf(events.u32[base]!), event)
     }
   }
@@ -158,14 +159,27 @@ export class PlainHistory {
 
   #credit(event: Decoded): void {
     const amount = event['amount'] as bigint
+    const transaction = CREDITED[Number(event['source'])]
     const change =
-      event['source'] === CreditSource.FAUCET
-        ? { entry: Entry.CREDIT, transaction: Transaction.FAUCET, amount, reference: Reference.CREDIT }
+      transaction !== undefined
+        ? { entry: Entry.CREDIT, transaction, amount, reference: Reference.CREDIT }
         : {
             entry: amount < 0n ? Entry.DEBIT : Entry.CREDIT, transaction: Transaction.TRANSFER, amount: amount < 0n ? -amount : amount,
             reference: Reference.TRANSFER,
           }
     this.#move(event, Number(event['account']), Number(event['asset']), [amount, 0n], change)
+  }
+
+  /** APPLICATION_FEE: of a spot order whoever pays for it pays that too. */
+  #charge(event: Decoded): void {
+    const [account, amount] = [Number(event['account']), event['amount'] as bigint]
+    const [sequence, index, time] = [Number(event['sequence']), Number(event['index']), Number(event['time'])]
+    this.naive.charges.push({ account, sequence, index, time, amount, value: this.#valueOf(Number(event['asset']), amount) })
+    const flags = Number(event['flags'])
+    if ((flags & Flag.MARGIN) !== 0) return
+    const change = { entry: Entry.DEBIT, transaction: Transaction.APPLICATION_FEE, amount, referenceSlot: Number(event['index']) }
+    const fromHold = event['rested'] === 1 && (flags & Flag.SELL) === 0
+    this.#move(event, this.#payer(account, flags), Number(event['asset']), fromHold ? [0n, -amount] : [-amount, 0n], change)
   }
 
   #result(type: number, event: Decoded): void {
@@ -193,6 +207,12 @@ export class PlainHistory {
   }
 }
 
+/** Transactions of credits that are no transfer. */
+const CREDITED: Readonly<Record<number, number>> = {
+  [CreditSource.FAUCET]: Transaction.FAUCET, [CreditSource.APPLICATION_FEE]: Transaction.APPLICATION_FEE,
+  [CreditSource.REVENUE_SHARE]: Transaction.REVENUE_SHARE,
+}
+
 export interface HistoryRun {
   readonly database: HistoryDatabase
   readonly projector: Projector
@@ -211,14 +231,14 @@ export const positionAt = (sequence: number, roots: Buffer): StorePosition => ({
 export function runHistory(
   variant: string, seed: number, commands: number, check: (run: HistoryRun, index: number) => void = () => undefined, apart = 400,
 ): HistoryRun {
-  const { clients, visitors, ...spec } = VARIANTS[variant]!
+  const { clients, visitors, builder, ...spec } = VARIANTS[variant]!
   const { state, run, said } = createBench(genesisText(spec))
   const { genesis } = state
   const database = openWriter(':memory:')
   const identities = identitiesOf(state)
   const projector = createProjector(database, genesis, identities)
   const plain = new PlainHistory(genesis, identities.applicationOf)
-  const workload = new Workload(seed, genesis, { ownOrders: true, families: true, clients, visitors })
+  const workload = new Workload(seed, genesis, { ownOrders: true, families: true, clients, visitors, builder })
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const history: HistoryRun = {

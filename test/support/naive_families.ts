@@ -70,6 +70,20 @@ export function noteSpending(ex: NaiveExchange, order: Order, quote: bigint, bas
   if (ex.spendings.length > 2000) ex.spendings = ex.spendings.filter((each) => each.time > ex.now - DAY_MS)
 }
 
+/** Base and quote of a spot fill change hands between whoever pays for the orders; each has costs in quote, which may be negative. */
+export function payFill(
+  ex: NaiveExchange, taker: Order, maker: Order,
+  { quote, base, takerCosts, makerCosts }: Readonly<Record<'quote' | 'base' | 'takerCosts' | 'makerCosts', bigint>>,
+): void {
+  const rules = ex.genesis.pairs[taker.pair]!
+  const [buyer, seller] = taker.sell ? [maker, taker] : [taker, maker]
+  const [buyerCosts, sellerCosts] = taker.sell ? [makerCosts, takerCosts] : [takerCosts, makerCosts]
+  ex.pay(payerOf(ex, buyer.account, buyer.flags), rules.quote, -quote - buyerCosts)
+  ex.pay(payerOf(ex, buyer.account, buyer.flags), rules.base, base)
+  ex.pay(payerOf(ex, seller.account, seller.flags), rules.quote, quote - sellerCosts)
+  ex.pay(payerOf(ex, seller.account, seller.flags), rules.base, -base)
+}
+
 /** Whether a sub-account may bind `need` more atoms of its master; `released`: what a replaced order under the same limit gives back. */
 export function fundingRefusal(ex: NaiveExchange, account: number, asset: number, need: bigint, released: bigint): number {
   const limit = ex.spendLimits.find((each) => each.sub === account && each.asset === asset && each.exists && each.active)

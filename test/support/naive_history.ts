@@ -25,6 +25,8 @@ export interface NaiveHistory {
   readonly applications: Map<number, number>
   /** What trades were worth in the reference asset when they were made; without one its own quote atoms count. */
   readonly values: Map<HistoryTrade, TradeValue>
+  /** What applications charged, in quote atoms and in the reference asset. */
+  readonly charges: Charge[]
   /** Its pairs are what a screener lists; without it there are none. */
   genesis: Genesis | null
   /** When its newest command was, Unix ms, while it lacks the last one; `null`: it lacks nothing. */
@@ -33,13 +35,22 @@ export interface NaiveHistory {
   readonly asked: HistoryRequest[]
 }
 
+export interface Charge {
+  readonly account: number
+  readonly sequence: number
+  readonly index: number
+  readonly time: number
+  readonly amount: bigint
+  readonly value: bigint
+}
+
 export type TradeValue = Readonly<Record<'quote' | 'makerFee' | 'takerFee', bigint>>
 
 export const createNaiveHistory = (): NaiveHistory => ({
   orders: [], trades: [], movements: [], positions: [], payments: [], rates: [], liquidations: [], conditionals: [],
   twaps: [],
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
-  applications: new Map(), values: new Map(), genesis: null, behind: null, asked: [],
+  applications: new Map(), values: new Map(), charges: [], genesis: null, behind: null, asked: [],
 })
 
 const same = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
@@ -167,6 +178,7 @@ function applicationStats(history: NaiveHistory, { application, since }: Queries
     stats.totalTrades++
   }
   stats.activeUsers = active.size
+  stats.applicationFee = history.charges.reduce((sum, { account, time, value }) => (is(account) && time >= since ? sum + value : sum), 0n)
   return stats
 }
 

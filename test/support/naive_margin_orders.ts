@@ -149,7 +149,8 @@ function admitOpening(
   if (place.position === null && !mayMakePosition(ex, account)) return refused(CODE.TOO_MANY_POSITIONS)
   const rates = ratesOf(ex, account, pair)
   const adds = addedNow(ex, account, 0)
-  const fee = roundedUp(exact(value).times(Math.max(0, rates.maker, rates.taker)).div(1e6)) + addsTo(value, Math.max(adds.maker, adds.taker))
+  const added = addsTo(value, Math.max(adds.maker, adds.taker))
+  const fee = roundedUp(exact(value).times(Math.max(0, rates.maker, rates.taker)).div(1e6)) + added
   const held = place.position === null ? 0n : requirementOf(ex, pair, before, place.position.leverage)
   const needed = requirementOf(ex, pair, after, leverage) - held + fee
   const brought = bringable(ex, place, needed, least, without)

@@ -10,6 +10,7 @@ import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from 
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { addedBy, chargeAddOn, newAddOn, shareFill } from './naive_builder.ts'
+import { payFill } from './naive_families.ts'
 import { lacksMargin, lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { endLegs, handOver, legsOf } from './naive_conditional.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
@@ -280,20 +281,6 @@ function charge(ex: Ex, order: Order, quote: bigint, ppm: number): bigint {
   return order.fee - before
 }
 
-/** Base and quote of a spot fill change hands. */
-function payFill(
-  ex: Ex, taker: Order, maker: Order, quote: bigint, base: bigint, takerFee: bigint, makerFee: bigint, takerAdded: bigint, makerAdded: bigint,
-): void {
-  const rules = ex.genesis.pairs[taker.pair]!
-  const [buyer, buyerFee, seller, sellerFee] = taker.sell ? [maker, makerFee, taker, takerFee] : [taker, takerFee, maker, makerFee]
-  const [buyerAdded, sellerAdded] = taker.sell ? [makerAdded, takerAdded] : [takerAdded, makerAdded]
-  ex.pay(payer(ex, buyer), rules.quote, -quote - buyerFee - buyerAdded)
-  ex.pay(payer(ex, buyer), rules.base, base)
-  ex.pay(payer(ex, seller), rules.quote, quote - sellerFee - sellerAdded)
-  ex.pay(payer(ex, seller), rules.base, -base)
-  ex.fees[rules.quote] = ex.fees[rules.quote]! + buyerFee + sellerFee
-}
-
 /** How many reduce-only orders of the maker ended with it. */
 function fill(ex: Ex, taker: Order, maker: Order): number {
   const rules = ex.genesis.pairs[taker.pair]!
@@ -304,7 +291,9 @@ function fill(ex: Ex, taker: Order, maker: Order): number {
   const makerFee = charge(ex, maker, quote, maker.makerPpm)
   const takerAdded = chargeAddOn(taker, quote, takerFee)
   const makerAdded = chargeAddOn(maker, quote, makerFee)
-  if (taker.margin === null) payFill(ex, taker, maker, quote, base, takerFee, makerFee, takerAdded, makerAdded)
+  const costs = { takerCosts: takerFee + takerAdded, makerCosts: makerFee + makerAdded }
+  if (taker.margin === null) payFill(ex, taker, maker, { quote, base, ...costs })
+  if (taker.margin === null) ex.fees[rules.quote] = ex.fees[rules.quote]! + takerFee + makerFee
   else fillPositions(ex, taker, maker, lots, takerFee, makerFee, takerAdded, makerAdded)
   noteSpending(ex, taker, quote, base, takerFee, takerAdded)
   noteSpending(ex, maker, quote, base, makerFee, makerAdded)

@@ -12,9 +12,7 @@ import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layou
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { inWords, formerAt, tellsAt } from './command_words.ts'
 import { LABELS, namedAt } from './workload_named.ts'
-import { LISTING_COMMANDS } from './naive_listing.ts'
-import { POLICY_COMMANDS } from './naive_policy.ts'
-import { BUILDER_COMMANDS } from './naive_builder.ts'
+import { FIRST_LANE } from './first_lane.ts'
 import { grantValues, type Client } from './workload_agents.ts'
 import { BuilderWorkload } from './workload_builder.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
@@ -25,7 +23,7 @@ import type { WorkloadOptions } from './workload_options.ts'
 import type { Command } from './workload_margin_known.ts'
 import { isOwnOrder, ownOrder } from './workload_own.ts'
 import { cancelValues, deadlineCommand, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
-import { spotWorld, WAITING_STEPS, WaitingWorkload, type World } from './workload_waiting.ts'
+import { spotWorld, WaitingWorkload, type World } from './workload_waiting.ts'
 import { Visitors } from './workload_visitors.ts'
 
 interface Known {
@@ -90,9 +88,7 @@ export class Workload {
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
 
-  private below(n: number): number {
-    return this.random.below(n)
-  }
+  private readonly below = (n: number): number => this.random.below(n)
 
   /** True `n` times of `of`. */
   private readonly chance = (n: number, of: number): boolean => this.below(of) < n
@@ -107,8 +103,7 @@ export class Workload {
     const trade = (): Command => this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const { type, values } = this.builder?.command(this.world, trade) ?? trade()
     const lane = 1 + this.below(3)
-    const first = POLICY_COMMANDS.has(type) || LISTING_COMMANDS.has(type) || WAITING_STEPS.has(type) || BUILDER_COMMANDS.has(type)
-    const kind = kindOf(type, 1, first && !this.chance(1, 20) ? 0 : lane)
+    const kind = kindOf(type, 1, FIRST_LANE.has(type) && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...inWords(type, values), kind, correlation: ++this.correlation })
   }
 

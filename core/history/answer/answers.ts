@@ -42,10 +42,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const trades = Array.from({ length: genesis.limits.pairs }, () => createPageReader(store, 'trade_page'))
   const orderReferences = createPageReader(store, 'order_reference_page')
   const postingReferences = createPageReader(store, 'posting_reference_page')
-  const tallies = createPageReader(store, 'application_trade_page')
-  const users = createPageReader(store, 'application_user_page')
-  const fees = createPageReader(store, 'application_fee_page')
-  const stats = createApplicationStats(genesis, tallies, fees, users)
+  const applications = createApplicationStats(genesis, store)
   const candles = createPageReader(store, 'candle_page')
   const hours = createHourReader(store, genesis)
   const prices = createPageReader(store, 'price_hour_page')
@@ -57,8 +54,8 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const margin = createMarginReader(store, isPerp)
   const waiting = createWaitingReader(store, orders, margin)
   const readers = [
-    orders, postings, orderReferences, postingReferences, tallies, fees, users, candles, hours, prices, ...trades, marks, marginValues,
-    ...margin.readers, ...waiting.readers,
+    orders, postings, orderReferences, postingReferences, candles, hours, prices, ...trades, marks, marginValues,
+    ...applications.readers, ...margin.readers, ...waiting.readers,
   ]
   return {
     *order(ask) {
@@ -84,7 +81,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     applicationOrders: (ask) => walk(applicationOrderTrail(orderReferences, orders, waiting.links, ask), ask),
     applicationMovements: (ask) => walk(applicationMovementTrail(postingReferences, postings, genesis, ask), ask),
     *applicationStats(ask) {
-      return yield* stats(ask.application, ask.since)
+      return yield* applications.stats(ask.application, ask.since)
     },
     screener: (ask) => market.screener(ask),
     *market(ask) {

@@ -5,7 +5,7 @@
 import type { Genesis } from '../../state/genesis.ts'
 import { wideAt } from '../project/accounts.ts'
 import { APPLICATION_FEES, APPLICATION_TRADE, APPLICATION_USER } from '../store/layout.ts'
-import type { PageReader } from '../store/page_reader.ts'
+import { createPageReader, type CheckedStore, type PageReader } from '../store/page_reader.ts'
 import type { ApplicationStats } from './queries.ts'
 
 const { at: T } = APPLICATION_TRADE
@@ -17,10 +17,15 @@ const SLICE = 128
 /** Gives the answer for (application, since in Unix ms; only trades at or after it count). */
 export type ApplicationStatsReader = (application: number, since: number) => Generator<undefined, ApplicationStats>
 
-/** `reader`: application_trade_page; `fees`: application_fee_page; `users`: application_user_page. */
-export function createApplicationStats(
-  genesis: Genesis, reader: PageReader, fees: PageReader, users: PageReader,
-): ApplicationStatsReader {
+export interface ApplicationStatistics {
+  readonly stats: ApplicationStatsReader
+  readonly readers: readonly PageReader[]
+}
+
+export function createApplicationStats(genesis: Genesis, store: CheckedStore): ApplicationStatistics {
+  const reader = createPageReader(store, 'application_trade_page')
+  const fees = createPageReader(store, 'application_fee_page')
+  const users = createPageReader(store, 'application_user_page')
   const asset = genesis.feeTiers.asset
   /** Sums of the first `count` trades of an application. */
   const sumsOf = (application: number, count: number): [volume: bigint, makerFee: bigint, takerFee: bigint] => {
@@ -47,7 +52,7 @@ export function createApplicationStats(
     }
     return found
   }
-  return function* stats(application, since) {
+  const stats: ApplicationStatsReader = function* (application, since) {
     // The trades and their sums are of one moment; accounts are counted after it, a slice at a time.
     const end = reader.count(application)
     const begin = reader.search(application, end, (at) => reader.views.f64[(at + T.time) >>> 1]! < since)
@@ -60,4 +65,5 @@ export function createApplicationStats(
     const { all, active } = yield* usersOf(application, since)
     return { asset, volume, makerFee, takerFee, applicationFee, totalUsers: all, activeUsers: active, totalTrades: end - begin }
   }
+  return { stats, readers: [reader, fees, users] }
 }

@@ -66,6 +66,10 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     orders.filled(events, base)
     traded.add(i32[base + FILL.at.takerAccount]!).add(i32[base + FILL.at.makerAccount]!)
   }
+  const charge = (events: Views, base: number): void => {
+    movements.charged(events, base)
+    applications.charged(events, base)
+  }
   const result = (events: Views, base: number): void => {
     const { i32 } = events
     const type = answeredTypeOf(i32[base]!)
@@ -80,26 +84,19 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!)
   }
   const one = (events: Views, base: number): void => {
-    switch (eventTypeOf(events.i32[base]!)) {
-      case EventType.RESULT:
-        return result(events, base)
-      case EventType.FILL:
-        return fill(events, base)
-      case EventType.ORDER_ENDED:
-        orders.ended(events, base)
-        return movements.ended(events, base)
-      case EventType.ORDER_RESIZED:
-        return orders.resized(events, base)
-      case EventType.LABEL:
-        return orders.label(events, base)
-      case EventType.CREDIT:
-        return movements.credited(events, base)
-      case EventType.APPLICATION_FEE:
-        movements.charged(events, base)
-        return applications.charged(events, base)
-      default:
-        margin.take(eventTypeOf(events.i32[base]!), events, base)
-        return waiting.take(eventTypeOf(events.i32[base]!), events, base)
+    const type = eventTypeOf(events.i32[base]!)
+    if (type === EventType.RESULT) result(events, base)
+    else if (type === EventType.FILL) fill(events, base)
+    else if (type === EventType.ORDER_ENDED) {
+      orders.ended(events, base)
+      movements.ended(events, base)
+    } else if (type === EventType.ORDER_RESIZED) orders.resized(events, base)
+    else if (type === EventType.LABEL) orders.label(events, base)
+    else if (type === EventType.CREDIT) movements.credited(events, base)
+    else if (type === EventType.APPLICATION_FEE) charge(events, base)
+    else {
+      margin.take(type, events, base)
+      waiting.take(type, events, base)
     }
   }
   return {

@@ -67,8 +67,9 @@ import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 export const HISTORY_FORMAT = 9
 /**
  * Formats that this version reads and goes on with; a store of any other is made anew. Those before 9 have the same records, but no table
- * of what applications charge; those before 8 none of orders that wait; those before 7 none of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header
- * (store.ts) either; those of 4 have none packed (packing.ts). A record that changes leaves only the newest format here.
+ * of what applications charge; those before 8 none of orders that wait; those before 7 none of margin trading;
+ * those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have none packed (packing.ts). A record
+ * that changes leaves only the newest format here.
  */
 const READABLE: readonly number[] = [4, 5, 6, 7, 8, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)

@@ -18,7 +18,9 @@ const CAUSE_OF: Readonly<Record<number, number>> = {
   [PositionReason.LIQUIDATION]: 1, [PositionReason.TAKE_OVER]: 1, [PositionReason.DELEVERAGE]: 2, [PositionReason.SETTLEMENT]: 3,
 }
 /** Why collateral moves, by the number in a shape. */
-const MOVES = [Transaction.TRANSFER, Transaction.TRADE, Transaction.LIQUIDATION, Transaction.ADJUSTMENT, Transaction.APPLICATION_FEE] as const
+const MOVES = [
+  Transaction.TRANSFER, Transaction.TRADE, Transaction.LIQUIDATION, Transaction.ADJUSTMENT, Transaction.APPLICATION_FEE,
+] as const
 const MOVE_OF: Readonly<Record<number, number>> = {
   [CollateralReason.ORDER]: 1, [CollateralReason.LIQUIDATION_FEE]: 2, [CollateralReason.INSURANCE]: 2, [CollateralReason.BAD_DEBT]: 3,
   [CollateralReason.APPLICATION_FEE]: 4,
