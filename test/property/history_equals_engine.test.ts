@@ -125,11 +125,15 @@ function checkSums(t: Test, run: HistoryRun, account: number, movements: readonl
   t.equal(sum, value + wideAt(rows, row + TALLY.REALIZED) - wideAt(rows, row + TALLY.FEES), `what ${account} has is accounted for`)
 }
 
-/** What a credit, a transfer or what an application got was worth in the reference asset when it came, less than 0 when it went; 0 for other movements. */
+/**
+ * What a credit, a transfer or what an application got was worth in the reference asset when it came, less than 0 when it went; 0 for
+ * other movements.
+ */
 function creditValue({ genesis, plain }: HistoryRun, { transaction, entry, asset, amount: atoms, sequence }: HistoryMovement): bigint {
   const reference = genesis.feeTiers.asset
   const isPaidOut = transaction === Transaction.REVENUE_SHARE || (transaction === Transaction.APPLICATION_FEE && entry === Entry.CREDIT)
-  if (transaction !== Transaction.FAUCET && transaction !== Transaction.TRANSFER && !isPaidOut) return 0n
+  const comes = transaction === Transaction.FAUCET || transaction === Transaction.TRANSFER || isPaidOut
+  if (!comes) return 0n
   const amount = entry === Entry.DEBIT ? -atoms : atoms
   if (asset === reference) return amount
   const pair = genesis.pairs.find((each) => each.base === asset && each.quote === reference)

@@ -10,6 +10,7 @@
  *           WHO replaces NAME [price=P] [quantity=Q] [post-only] [id=LABEL] [key=K]         "b: ann replaces a ..." names the successor
  *           WHO cancels NAME | WHO cancels all [pair] [limit=N] | timer expires NAME | wait SECONDS | maintenance on|off
  *           operator cancels WHO [pair] [limit=N] | pair halted|cancel-only|active | tier NUMBER WHO
+ *           program [cap=BPS] [off] [share=PART] | enroll WHO [taker=BPS] [maker=BPS] [inactive] | WHO charges BPS [maker=BPS]
  *           those of scenario_agents.ts; "pair=1": on the second pair, USD/BTC
  *           rules NUMBER | WHO signs in [with=NAME] [under=MASTER]   (with the session key of another; the text named the master)
  *           MASTER makes SUB [name=USERNAME] [unasked] | MASTER gives SUB QTY ASSET [key=K] | MASTER takes QTY ASSET from SUB [key=K]
@@ -43,9 +44,10 @@ import { touchAccount } from '../../core/state/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
 import { createBench, type Bench } from './naive_compare.ts'
-import { POLICY_COMMANDS } from './naive_policy.ts'
+import { FIRST_LANE } from './first_lane.ts'
 import { copyStored } from './recording.ts'
 import { agentStep, opening, type AgentName } from './scenario_agents.ts'
+import { builderStep } from './scenario_builder.ts'
 import { familyStep, limitsText } from './scenario_families.ts'
 import { genesisText, pairSpec, type FeeTierSpec, type PairSpec } from './variants.ts'
 
@@ -167,7 +169,7 @@ export class Scene {
 
   /** Applies one command, notes its trades and keeps its RESULT. */
   private send(layout: Layout, type: CommandType, values: Decoded): void {
-    encode(layout, this.command, 0, { kind: kindOf(type, 1, POLICY_COMMANDS.has(type) ? 0 : 1), ...inWords(type, values) })
+    encode(layout, this.command, 0, { kind: kindOf(type, 1, FIRST_LANE.has(type) ? 0 : 1), ...inWords(type, values) })
     const { said, run, state } = this.bench
     const count = run(this.command, 0, this.time)
     checkInvariants(state)
@@ -236,11 +238,23 @@ export class Scene {
     else if (verb === 'cancels') this.send(ORDER_COMMAND, CommandType.CANCEL_ORDER, { ...this.signed(who), ...this.target(words[0]!) })
     else if (verb === 'replaces') this.replace(who, words)
     else if (verb === 'signs' && words[0] === 'in') this.open(who, words.slice(1))
+    else if (this.stepOfBuilder(who, verb, words)) return this.outcome()
     else if (!this.stepOfAgents(who, [verb, ...words]) && !this.stepOfFamilies(who, verb, words)) this.place(who, verb, words)
     if (name !== undefined && this.result['code'] === 0) {
       this.orders.set(name, { targetSlot: Number(this.result['slot']), targetSequence: Number(this.result['orderSequence']) })
     }
     return this.outcome()
+  }
+
+  /** Does the step when it is one of scenario_builder.ts. */
+  private stepOfBuilder(who: string, verb: string, words: string[]): boolean {
+    const made = (name: string): { account: number; createdSequence: number } => {
+      const { account } = this.signIn(name)
+      return { account, createdSequence: this.bench.state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]! }
+    }
+    const step = builderStep(who, verb, words, made)
+    if (step !== null) this.send(step.layout, step.type, { ...(step.signer === null ? {} : this.signed(step.signer)), ...step.values })
+    return step !== null
   }
 
   /** Does the step when it is one of scenario_families.ts. */
@@ -328,7 +342,7 @@ export class Scene {
     if (type === CommandType.CANCEL_ALL || type === CommandType.CANCEL_ACCOUNT_ORDERS) return `${detail} cancelled, ${more} left`
     if (type === CommandType.REVOKE_AGENT) return `${detail2} ended`
     const repeated = (Number(flags) & Flag.REPEATED) !== 0 ? ', repeated' : ''
-    if (outcome === 0) return `done${repeated}`
+    if (outcome === 0 || type === CommandType.SET_BUILDER_FEE) return `done${repeated}`
     const reason = REASON_NAMES[Number(outcome) >>> 8]!
     const filled = Number(lots) - Number(remaining)
     const partly = filled > 0 && remaining !== 0 ? `, filled ${this.quantity(filled)}` : ''
