@@ -76,6 +76,24 @@ play(t, 'crumbs cost no more than the whole: one rounding an order, downward, an
   balances: ['ann 0.00005 USD', 'app 0.00001 USD'],
 })
 
+const CRUMBS = { pair: { makerFeeBps: '99', takerFeeBps: '0', lotSize: '0.001', minOrderSize: '0.001', tickSize: '0.01' }, scale: 5 }
+const CRUMB_STEPS: [string, string][] = [
+  ['program', 'done'],
+  ['enroll app maker=99', 'done'],
+  ['ann sells 0.103 at 0.01', 'SUBMITTED'],
+  ['cat buys 0.101 at 0.01', 'FILLED'],
+  ['cat buys 0.001 at 0.01', 'FILLED'],
+]
+// 101 atoms: 0.9999 of each fee, the house's rounded up, the application's down. With the 102nd both would be an atom more, of one atom.
+play(t, 'a fill never costs a seller more than it brings', {
+  ...CRUMBS, given: ['ann 0.103 BTC', 'cat 1 USD', 'app 0.00001 USD'], when: CRUMB_STEPS,
+  balances: ['ann 0.001 USD, 0.001 BTC locked', 'app 0.00001 USD', 'house 0.00002 USD'],
+})
+play(t, 'what was cut comes with a later fill', {
+  ...CRUMBS, given: ['ann 0.103 BTC', 'cat 1 USD', 'app 0.00001 USD'], when: [...CRUMB_STEPS, ['cat buys 0.001 at 0.01', 'FILLED']],
+  balances: ['ann 0.001 USD', 'app 0.00002 USD', 'house 0.00002 USD'],
+})
+
 play(t, 'switched off, not enrolled, or above the cap: stored, and not charged', {
   pair: { makerFeeBps: '0', takerFeeBps: '0' },
   given: ['ann 4 BTC', 'cat 500 USD', 'app 0.000001 USD'],
