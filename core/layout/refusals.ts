@@ -300,6 +300,7 @@ export const REFUSALS = {
     445, 'BEYOND_LIMIT_PRICE', 'VALIDATION_ERROR', 'The market is beyond the limit price of the TWAP order, or there is none',
     'InvalidOrder',
   ),
+  PERMISSION_DENIED: refusal(460, 'PERMISSION_DENIED', 'PERMISSION_DENIED', 'This is not allowed', 'PermissionDenied'),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

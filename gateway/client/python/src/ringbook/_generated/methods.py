@@ -23,16 +23,17 @@ if TYPE_CHECKING:
         ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFundingPaymentsResponse,
         ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse, ListOrdersResponse,
         ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse,
-        ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse, ListTwapSlicesResponse, MarginAccount,
-        MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType,
-        OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame,
-        ReducePositionMarginResponse, RefreshResponse, ReplaceElement, ReplaceOrderResponse,
-        RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState, Side, SimulateFeesResponse,
-        TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode, TrailingStopLeg, TransactionType,
-        TransferCollateralFromRiskBucketResponse, TransferCollateralFromSubAccountResponse,
-        TransferCollateralToRiskBucketResponse, TransferCollateralToSubAccountResponse, TransferDirection,
-        TransferSubAccountBalanceResponse, TriggerDirection, TwapOrder, TwapOrdersFrame, TwapState,
-        UpdateSubAccountLimitResponse, VerifyResponse, WithdrawCollateralResponse,
+        ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse,
+        ListTwapSlicesResponse, MarginAccount, MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem,
+        OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk,
+        PositionStatus, PositionsFrame, ReducePositionMarginResponse, RefreshResponse, ReplaceElement,
+        ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState, Side,
+        SimulateFeesResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
+        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
+        TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
+        TransferCollateralToSubAccountResponse, TransferDirection, TransferSubAccountBalanceResponse, TriggerDirection,
+        TwapOrder, TwapOrdersFrame, TwapState, UpdateSubAccountLimitResponse, VerifyResponse,
+        WithdrawCollateralResponse,
     )
 
 
@@ -1051,6 +1052,16 @@ class Operations:
             "marketType": marketType,
         }))
 
+    def list_sweeper_chains(self) -> ListSweeperChainsResponse:
+        """Sweeper chains. GET /api/v1/sweeper/chains
+
+        Needs no session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL.
+        """
+        return cast("ListSweeperChainsResponse", self._call("ListSweeperChains", {}))
+
     def get_server_time(self) -> GetServerTimeResponse:
         """Time of the service. GET /api/v1/time
 
@@ -2055,6 +2066,29 @@ class Operations:
         BODY_TOO_LARGE, INTERNAL.
         """
         return cast("CheckResponse", self._call("Check", {}))
+
+    def submit_application(
+        self,
+        *,
+        walletAddress: str,
+        email: str,
+        twitterUsername: str,
+        telegramUsername: str,
+    ) -> SubmitApplicationResponse:
+        """Ask to be whitelisted (closed). POST /api/v1/whitelist
+
+        Needs no session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, MIXED_CREDENTIALS,
+        USER_AGENT_REQUIRED, PERMISSION_DENIED, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED.
+        """
+        return cast("SubmitApplicationResponse", self._call("SubmitApplication", {
+            "walletAddress": walletAddress,
+            "email": email,
+            "twitterUsername": twitterUsername,
+            "telegramUsername": telegramUsername,
+        }))
 
 
 class OrderOperations:

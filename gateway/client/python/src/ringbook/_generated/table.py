@@ -71,6 +71,7 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("ListFundingRates", "GET", "/api/v1/market/pairs/{tradingPairId}/perp/funding-rates",
      "public", "always", False, "token"),
     ("GetScreener", "GET", "/api/v1/market/screener", "public", "always", False, "number"),
+    ("ListSweeperChains", "GET", "/api/v1/sweeper/chains", "public", "always", False, "none"),
     ("GetServerTime", "GET", "/api/v1/time", "public", "always", False, "none"),
     ("GetOrderbook", "GET", "/api/v1/orderbook/{tradingPairId}", "public", "always", False, "none"),
     ("ListTrades", "GET", "/api/v1/trades", "public", "always", False, "token"),
@@ -124,6 +125,7 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("GetApplicationStats", "GET", "/api/v1/applications/stats", "server-key", "always", False, "none"),
     ("ListApplicationUsers", "GET", "/api/v1/applications/users", "server-key", "always", False, "number"),
     ("Check", "GET", "/api/v1/health", "public", "always", False, "none"),
+    ("SubmitApplication", "POST", "/api/v1/whitelist", "public", "never", True, "none"),
 )}
 
 #: Retry class of every code that the service refuses with.
@@ -208,6 +210,7 @@ RETRY = {
     "FAUCET_LIMIT": "after",
     "FAUCET_ASSET": "no",
     "TOO_MANY_AGENTS": "no",
+    "PERMISSION_DENIED": "no",
 }
 
 #: What ccxt calls each of them.
@@ -292,6 +295,7 @@ CCXT = {
     "FAUCET_LIMIT": "RateLimitExceeded",
     "FAUCET_ASSET": "BadRequest",
     "TOO_MANY_AGENTS": "BadRequest",
+    "PERMISSION_DENIED": "PermissionDenied",
 }
 
 #: Channels, and whether they need a session.

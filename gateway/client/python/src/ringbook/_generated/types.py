@@ -1553,6 +1553,12 @@ class ListSubAccountsResponse(TypedDict):
     """Oldest first."""
 
 
+class ListSweeperChainsResponse(TypedDict):
+    """Answer of ListSweeperChains."""
+    chains: list[SweeperChain]
+    """Chains; exactly one of them is the hub."""
+
+
 class _ListTradesResponse(TypedDict):
     trades: list[Trade]
     """Newest first."""
@@ -2863,6 +2869,38 @@ class SubAccountLimit(TypedDict):
     """Held now by resting orders, in units of the asset."""
 
 
+class SubmitApplicationResponse(TypedDict):
+    """Answer of SubmitApplication."""
+    message: str
+    """What happened, in words; do not parse it."""
+    userId: str
+    """User of the application."""
+
+
+class SweeperAsset(TypedDict):
+    """A token that is swept from a chain."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    tokenAddress: str
+    """Contract address of the token on that chain."""
+    decimals: int
+    """Decimals of the token on that chain; may differ from those of the asset."""
+    minSweepRaw: str
+    """Least amount that is swept, in base units of the token: a whole number as text."""
+
+
+class SweeperChain(TypedDict):
+    """A chain from which deposits are swept."""
+    chainId: int
+    """EVM chain id."""
+    shortName: str
+    """Short name of the chain."""
+    isHub: bool
+    """True of the one chain of settlement, to which all others are swept."""
+    assets: list[SweeperAsset]
+    """Tokens that are swept."""
+
+
 #: GTC rests until it is filled, cancelled or expires; IOC fills what it can at once and ends; FOK fills whole at once
 #: or not at all. A MARKET order carries none.
 TimeInForce = Literal["GTC", "IOC", "FOK"]
@@ -3438,24 +3476,26 @@ __all__ = [
     "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListConditionalOrdersResponse",
     "ListDelegatedAgentsResponse", "ListFundingPaymentsResponse", "ListFundingRatesResponse",
     "ListMarginAccountsResponse", "ListMovementsResponse", "ListOrdersResponse", "ListPositionsResponse",
-    "ListRiskBucketsResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListTradesResponse",
-    "ListTradingPairsResponse", "ListTwapOrdersResponse", "ListTwapSlicesResponse", "MarginAccount",
-    "MarginAccountState", "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData",
-    "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult",
-    "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot",
-    "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderRisk", "OrderStatus",
-    "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
-    "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
-    "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
-    "PerpConfig", "Position", "PositionDirection", "PositionRisk", "PositionStatus", "PositionUpdate", "PositionsFrame",
-    "PositionsSnapshot", "PositionsSnapshotData", "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement",
-    "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState",
-    "RiskTier", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount",
-    "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData",
-    "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType",
-    "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
-    "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
-    "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData",
-    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse",
-    "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
+    "ListRiskBucketsResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListSweeperChainsResponse",
+    "ListTradesResponse", "ListTradingPairsResponse", "ListTwapOrdersResponse", "ListTwapSlicesResponse",
+    "MarginAccount", "MarginAccountState", "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot",
+    "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData",
+    "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame",
+    "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderRisk",
+    "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot",
+    "OrderbookSnapshotData", "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate",
+    "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame",
+    "OrdersSnapshot", "OrdersSnapshotData", "PerpConfig", "Position", "PositionDirection", "PositionRisk",
+    "PositionStatus", "PositionUpdate", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
+    "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
+    "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState", "RiskTier", "ScreenerDay",
+    "ScreenerItem", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount", "SubAccountLimit",
+    "SubmitApplicationResponse", "SweeperAsset", "SweeperChain", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame",
+    "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair",
+    "TrailingStopLeg", "TransactionType", "TransferCollateralFromRiskBucketResponse",
+    "TransferCollateralFromSubAccountResponse", "TransferCollateralToRiskBucketResponse",
+    "TransferCollateralToSubAccountResponse", "TransferDirection", "TransferSubAccountBalanceResponse",
+    "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot",
+    "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
+    "WithdrawCollateralResponse",
 ]
