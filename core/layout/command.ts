@@ -22,6 +22,7 @@ import {
 } from './conditional.ts'
 import { CLIENT_ORDER_ID_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
+import { CLAIM_LEASE_COMMAND, SET_LAUNCH_COMMAND } from './launches.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
 import {
   CLOSE_MARGIN_ACCOUNT_COMMAND, FUND_INSURANCE_COMMAND, FUNDING_STEP_COMMAND, LIQUIDATION_STEP_COMMAND, MOVE_COLLATERAL_COMMAND,
@@ -99,6 +100,8 @@ export const CommandType = {
   CREATE_TWAP: 64,
   CANCEL_TWAP: 65,
   TWAP_STEP: 66,
+  SET_LAUNCH: 80,
+  CLAIM_LEASE: 81,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -398,6 +401,8 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.CREATE_TWAP]: CREATE_TWAP_COMMAND,
   [CommandType.CANCEL_TWAP]: CANCEL_TWAP_COMMAND,
   [CommandType.TWAP_STEP]: TWAP_STEP_COMMAND,
+  [CommandType.SET_LAUNCH]: SET_LAUNCH_COMMAND,
+  [CommandType.CLAIM_LEASE]: CLAIM_LEASE_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

@@ -46,6 +46,7 @@ export const COMMAND_KINDS = {
     CommandType.ATTACH_CONDITIONALS, CommandType.CANCEL_CONDITIONAL, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP,
   ],
   twap_orders: [CommandType.CREATE_TWAP, CommandType.CANCEL_TWAP, CommandType.TWAP_STEP],
+  launches: [CommandType.SET_LAUNCH, CommandType.CLAIM_LEASE],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {

@@ -26,21 +26,26 @@ const OF_MARGIN: readonly ColumnName[] =
   ['perps', 'marginTotals', 'marginAccounts', 'riskBuckets', 'positions', 'orderMargins', 'rankings', 'agentMargins']
 /** Columns of orders that wait. An exchange in which none ever did has not written them. */
 const OF_WAITING: readonly ColumnName[] = ['waiting', 'conditionals', 'trailGroups', 'pendingMarks', 'twaps', 'orderParents']
-/** Scalars that an exchange with neither writes. */
+/** Columns of launches. An exchange that never had one has not written them. */
+const OF_LAUNCHES: readonly ColumnName[] = ['launches']
+/** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**
  * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, and before the first order that waits nothing of those, so that snapshots of exchanges from before either stay what they are.
+ * them, before the first order that waits nothing of those, and before the first launch nothing of launches, so that snapshots of exchanges
+ * from before any of these stay what they are.
  */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0
   const waited = (state.scalars[SCALAR.CONDITIONALS_USED]! | state.scalars[SCALAR.TWAPS_USED]!) !== 0
+  const launched = state.scalars[SCALAR.LAUNCHES]! !== 0
   const isStored = ({ name, derived }: Column): boolean =>
     !derived && (trades || !OF_MARGIN.includes(name)) && (waited || !OF_WAITING.includes(name))
+    && (launched || !OF_LAUNCHES.includes(name))
   return columnsOf(state.genesis).filter(isStored).map((column) => {
     const bytes = columnOf(state.genesis, state.buffers, column.name)
-    const used = column.name === 'scalars' && !trades && !waited ? SCALAR_BYTES_BEFORE : usedBytes(state, column)
+    const used = column.name === 'scalars' && !trades && !waited && !launched ? SCALAR_BYTES_BEFORE : usedBytes(state, column)
     return { name: column.name, bytes: bytes.subarray(0, used) }
   })
 }

@@ -42,6 +42,8 @@ export const SCALAR = {
   CONDITIONALS_USED: 45, CONDITIONALS_FREE: 46, CONDITIONALS_LIVE: 47,
   TRAIL_GROUPS_USED: 48, TRAIL_GROUPS_FREE: 49,
   TWAPS_USED: 50, TWAPS_FREE: 51, TWAPS_LIVE: 52,
+  /** Launches ever made (launch_rows.ts); grows with every change of one. */
+  LAUNCHES: 57, LAUNCH_CHANGES: 58,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

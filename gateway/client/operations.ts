@@ -357,6 +357,10 @@ export const OPERATIONS = {
     method: 'GET', path: '/api/v1/health',
     access: 'public', body: false, repeat: 'always',
   },
+  ClaimLease: {
+    method: 'POST', path: '/api/v1/managed-markets/{launchId}/lease',
+    access: 'session', body: true, repeat: 'never',
+  },
   SubmitApplication: {
     method: 'POST', path: '/api/v1/whitelist',
     access: 'public', body: true, repeat: 'never',

@@ -25,6 +25,7 @@ export const SERVICES = {
   DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
   ApplicationsService: 'For backends of applications: the server key says which application; nothing of another is seen.',
   HealthService: 'Whether the service works. Public.',
+  ManagedMarketsService: 'Leases of makers whose market is managed.',
   WhitelistService: 'Closed; kept for clients that call it. Public.',
 } as const satisfies Record<string, string>
 export type Service = keyof typeof SERVICES

@@ -6,6 +6,7 @@ import { isRoute, operatorRoute, type NamedRoute, type OperatorRoute } from './r
 import * as applications from './applications.ts'
 import * as clock from './clock.ts'
 import * as keys from './keys.ts'
+import * as launches from './launches.ts'
 import * as limits from './limits.ts'
 import * as listing from './listing.ts'
 import * as perps from './perps.ts'
@@ -30,7 +31,9 @@ export const ShowDocument = operatorRoute({
   run: () => createDocument(DECLARED),
 })
 
-const AREAS = [applications, clock, keys, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument }]
+const AREAS = [
+  applications, clock, keys, launches, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument },
+]
 
 const byPath = ({ route: a }: NamedRoute, { route: b }: NamedRoute): number => {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1

@@ -15,7 +15,9 @@ import { newTrader, pairOf } from '../support/traders.ts'
 
 t.setTimeout(120_000)
 /** What cannot be called like the others while operations are blocked: sign-in, its end, what there is none of, what is always refused. */
-const ELSEWHERE: OperationName[] = ['Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession', 'SubmitApplication']
+const ELSEWHERE: OperationName[] = [
+  'Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession', 'SubmitApplication', 'ClaimLease',
+]
 
 t.test('every operation of the table, once', async (t) => {
   const directory = temporaryDirectory()
@@ -65,6 +67,10 @@ t.test('every operation of the table, once', async (t) => {
   await tradePerpetual(t, exchange.baseUrl, client)
   await tradeInSlices(t, client, tradingPairId)
   t.match(await client.Check(), { status: 'ok', degraded: [] })
+  const launch = { launchId: 'launch-1', pair: 'BTC/USDC', userId: (await client.GetProfile()).id, phase: 'LIVE' }
+  t.match((await operate(exchange, '/launches', launch)).json, { ...launch, generation: 0, expiresAt: null })
+  const claim = { launchId: 'launch-1', ownerId: 'process-1', expectedGeneration: '0' }
+  t.match(await client.ClaimLease(claim), { generation: '1', quoteRevision: '2', refreshIntervalMs: 10_000, phase: 'LIVE' })
   t.match((await client.ListSweeperChains()).chains, [{ chainId: 1328, isHub: true }, { chainId: 11_155_111, isHub: false }])
   const applicant = { walletAddress: address, email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
   await t.rejects(client.SubmitApplication(applicant), { status: 403, code: 'PERMISSION_DENIED' }, 'the whitelist is closed')
@@ -78,7 +84,7 @@ t.test('every operation of the table, once', async (t) => {
   const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade GetScreener GetMarketMetadata GetCandles'
   const rest = 'GetFaucetInfo Mint Check GetApplicationConfig ListApplicationUsers ListApplicationBalances'
   const backend = 'ListApplicationOrders ListApplicationMovements GetApplicationStats'
-  const answered = 'SubmitApplication ListSweeperChains'
+  const answered = 'SubmitApplication ListSweeperChains ClaimLease'
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
   const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
   const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'

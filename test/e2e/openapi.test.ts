@@ -124,6 +124,9 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await maker.GetServerTime()
   await maker.Check()
   await maker.ListSweeperChains()
+  const launch = { launchId: 'launch-1', pair: 'BTC/USDC', userId: (await maker.GetProfile()).id }
+  await operate(exchange, '/launches', launch)
+  await maker.ClaimLease({ launchId: 'launch-1', ownerId: 'process-1', expectedGeneration: '0' })
   await maker.Refresh()
   await maker.Revoke()
   await t.rejects(maker.SubmitApplication(JSON.parse(example(CLOSED).body!)), { code: 'PERMISSION_DENIED' })

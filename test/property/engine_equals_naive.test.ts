@@ -26,6 +26,7 @@ const ELSEWHERE: Record<string, string> = {
   APPLICATION_INACTIVE: 'property/applications_equal_naive.test.ts',
   CLIENT_ID_IN_USE: 'property/applications_equal_naive.test.ts',
   TOO_MANY_APPLICATIONS: 'property/applications_equal_naive.test.ts',
+  TOO_MANY_LAUNCHES: 'scenario/launches.test.ts',
 }
 const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },
@@ -49,6 +50,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'olderFamily', seed: 13, commands: 20_000, checkEvery: 97 },
   { variant: 'waiting', seed: 60, commands: 60_000, checkEvery: 97, workload: { deadlines: true } },
   { variant: 'waiting', seed: 61, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'launches', seed: 80, commands: 60_000, checkEvery: 97 },
+  { variant: 'launches', seed: 81, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>
     ({ variant, seed: 90, commands: 16_000, checkEvery: 7, workload: { deadlines: true } })),
 ]

@@ -7,7 +7,7 @@
  * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
  * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, mass cancels in
  * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts,
- * margin trading in naive_margin.ts, orders that wait in naive_conditional.ts and naive_twap.ts.
+ * margin trading in naive_margin.ts, orders that wait in naive_conditional.ts and naive_twap.ts, launches in naive_launches.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
@@ -18,6 +18,7 @@ import { applicationsOf, setApplications, type NaiveApplication } from './naive_
 import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { Waiting } from './naive_conditional.ts'
+import { launchCommand, type Launch } from './naive_launches.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { Margins } from './naive_margin.ts'
 import { marginCommand } from './naive_margin_commands.ts'
@@ -49,6 +50,7 @@ export const CODE = {
   POSITION_NOT_FOUND: 428, PRICE_OUT_OF_BAND: 429, STRATEGY_KEY_UNKNOWN: 430, WRONG_PERP_MODE: 431,
   TRAILING_STOP_EXISTS: 440, INVALID_TRIGGER_PRICE: 441, TOO_MANY_CONDITIONAL_ORDERS: 442, TOO_MANY_TWAP_ORDERS: 443,
   INVALID_SCHEDULE: 444, BEYOND_LIMIT_PRICE: 445,
+  PERMISSION_DENIED: 460, LEASE_CONFLICT: 461, LEASE_LOST: 462, LAUNCH_EXISTS: 463, TOO_MANY_LAUNCHES: 464, LAUNCH_ENDED: 465,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900, TRIGGERS_BEHIND: 907,
 } as const
 
@@ -140,6 +142,7 @@ export class NaiveExchange {
   events: NaiveEvent[] = []
   readonly margins: Margins
   readonly waiting = new Waiting()
+  launches: Launch[] = []
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = ownGenesis(genesis)
@@ -174,7 +177,7 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
-    else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
+    else if (launchCommand(this, command) || marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }

@@ -12,17 +12,17 @@ import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layou
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { inWords, formerAt, tellsAt } from './command_words.ts'
 import { LABELS, namedAt } from './workload_named.ts'
-import { LISTING_COMMANDS } from './naive_listing.ts'
-import { POLICY_COMMANDS } from './naive_policy.ts'
 import { grantValues, type Client } from './workload_agents.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
 import { drawSpotLots } from './workload_drawn.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
+import { LaunchWorkload } from './workload_launches.ts'
 import { ListingWorkload } from './workload_listing.ts'
 import type { WorkloadOptions } from './workload_options.ts'
+import { isOfFirstLane } from './workload_lanes.ts'
 import { isOwnOrder, ownOrder } from './workload_own.ts'
 import { cancelValues, deadlineCommand, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
-import { spotWorld, WAITING_STEPS, WaitingWorkload, type World } from './workload_waiting.ts'
+import { spotWorld, WaitingWorkload, type World } from './workload_waiting.ts'
 import { Visitors } from './workload_visitors.ts'
 
 interface Known {
@@ -53,6 +53,7 @@ export class Workload {
   private readonly listing: ListingWorkload | null
   private readonly visitors: Visitors
   private readonly waiting: WaitingWorkload | null
+  private readonly launches: LaunchWorkload | null
   private readonly clientOf = new Map<number, number>()
   /** Sequence that made an account, by row. */
   private readonly madeBy = new Map<number, number>()
@@ -81,6 +82,7 @@ export class Workload {
     this.listing = options.listing === true ? new ListingWorkload(genesis, this.random) : null
     this.visitors = new Visitors(this.random, options.clients ?? 8, options.visitors)
     this.waiting = options.waiting === true ? new WaitingWorkload(seed, genesis) : null
+    this.launches = options.launches === true ? new LaunchWorkload(seed, genesis) : null
     this.clients = clientsOf(options.clients ?? 8, this.visitors, this.families !== null)
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
@@ -99,10 +101,9 @@ export class Workload {
   /** Writes the next command at word `base`, where there is room for three slots, and moves the time. */
   next(views: Views, base: number): void {
     if (this.families?.isMidnight !== true) this.time += this.waiting?.pause() ?? 0
-    const { type, values } = this.waiting?.command(this.world, () => this.command()) ?? this.command()
+    const { type, values } = this.launches?.command(this.world) ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const lane = 1 + this.below(3)
-    const first = POLICY_COMMANDS.has(type) || LISTING_COMMANDS.has(type) || WAITING_STEPS.has(type)
-    const kind = kindOf(type, 1, first && !this.chance(1, 20) ? 0 : lane)
+    const kind = kindOf(type, 1, isOfFirstLane(type) && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...inWords(type, values), kind, correlation: ++this.correlation })
   }
 
@@ -374,7 +375,7 @@ export class Workload {
 
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
-    this.waiting?.learn(events, count)
+    for (const part of [this.waiting, this.launches]) part?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

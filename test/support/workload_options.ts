@@ -17,6 +17,8 @@ export interface WorkloadOptions {
   deadlines?: boolean | undefined
   /** TWAP orders that wait for prices and times. */
   waiting?: boolean | undefined
+  /** Launches, and claims of their makers' leases. */
+  launches?: boolean | undefined
   /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */
   listing?: boolean | undefined
 }

@@ -11,16 +11,17 @@ if TYPE_CHECKING:
         AccountFrame, AddPositionMarginResponse, AgentAction, Amount, AttachTpSlResponse, Balance, BalancesFrame,
         BatchCancelAllOrdersResponse, BatchCancelOrdersByPairResponse, BatchCancelOrdersResponse,
         BatchCreateOrdersResponse, BatchReplaceOrdersResponse, CancelConditionalOrderResponse, CancelOrderResponse,
-        CancelTwapOrderResponse, CandleInterval, ChallengeResponse, CheckResponse, CloseMarginSubAccountResponse,
-        ClosePositionResponse, CloseType, ConditionType, ConditionalOrder, ConditionalOrdersFrame, ConditionalState,
-        CreateDelegatedSessionResponse, CreateOrderResponse, CreateSubAccountLimitResponse, CreateSubAccountResponse,
-        CreateTwapOrderResponse, DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType,
-        ExecutionStyle, GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
-        GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse, GetOrderbookResponse,
-        GetPortfolioResponse, GetProfileResponse, GetScreenerResponse, GetServerTimeResponse, GetTradingPairResponse,
-        InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse, ListApplicationBalancesResponse,
-        ListApplicationMovementsResponse, ListApplicationOrdersResponse, ListApplicationUsersResponse,
-        ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFundingPaymentsResponse,
+        CancelTwapOrderResponse, CandleInterval, ChallengeResponse, CheckResponse, ClaimLeaseResponse,
+        CloseMarginSubAccountResponse, ClosePositionResponse, CloseType, ConditionType, ConditionalOrder,
+        ConditionalOrdersFrame, ConditionalState, CreateDelegatedSessionResponse, CreateOrderResponse,
+        CreateSubAccountLimitResponse, CreateSubAccountResponse, CreateTwapOrderResponse, DelegatedAgent,
+        DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType, ExecutionStyle,
+        GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse, GetCandlesResponse,
+        GetFaucetInfoResponse, GetMarketMetadataResponse, GetOrderbookResponse, GetPortfolioResponse,
+        GetProfileResponse, GetScreenerResponse, GetServerTimeResponse, GetTradingPairResponse, InstrumentsFrame,
+        LiquidationsFrame, ListAccountTradesResponse, ListApplicationBalancesResponse, ListApplicationMovementsResponse,
+        ListApplicationOrdersResponse, ListApplicationUsersResponse, ListBalancesResponse,
+        ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFundingPaymentsResponse,
         ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse, ListOrdersResponse,
         ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse,
         ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse,
@@ -484,9 +485,10 @@ class Operations:
         MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND,
         REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
         TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE,
-        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
-        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
-        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
         """
         return cast("CreateOrderResponse", self._call("CreateOrder", {
             "tradingPairId": tradingPairId,
@@ -739,9 +741,9 @@ class Operations:
         WRONG_TRADING_MODE, MASTER_BALANCE_NOT_ALLOWED, RISK_BUCKET_MISMATCH, INVALID_SCHEDULE, UNAUTHENTICATED,
         INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
         STRATEGY_KEY_UNKNOWN, NOT_FOUND, REQUEST_TIMEOUT, CLIENT_ORDER_ID_CONFLICT, TOO_MANY_MARGIN_ACCOUNTS,
-        TOO_MANY_RISK_BUCKETS, TOO_MANY_CONDITIONAL_ORDERS, TOO_MANY_TWAP_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED,
-        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        TOO_MANY_RISK_BUCKETS, TOO_MANY_CONDITIONAL_ORDERS, TOO_MANY_TWAP_ORDERS, LEASE_LOST, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
         """
         return cast("CreateTwapOrderResponse", self._call("CreateTwapOrder", {
             "tradingPairId": tradingPairId,
@@ -870,7 +872,7 @@ class Operations:
         UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
         AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, ORDER_NOT_FOUND, NOT_FOUND, REQUEST_TIMEOUT,
         IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION, TOO_MANY_MARGIN_ACCOUNTS,
-        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
         RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
         ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
         DISK_RESERVE, DISK_FULL.
@@ -2067,6 +2069,29 @@ class Operations:
         """
         return cast("CheckResponse", self._call("Check", {}))
 
+    def claim_lease(
+        self,
+        *,
+        launchId: str,
+        ownerId: str,
+        expectedGeneration: str,
+    ) -> ClaimLeaseResponse:
+        """Claim or renew the lease of a maker. POST /api/v1/managed-markets/{launchId}/lease
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, PERMISSION_DENIED,
+        NOT_FOUND, REQUEST_TIMEOUT, LEASE_CONFLICT, LAUNCH_ENDED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_FULL.
+        """
+        return cast("ClaimLeaseResponse", self._call("ClaimLease", {
+            "launchId": launchId,
+            "ownerId": ownerId,
+            "expectedGeneration": expectedGeneration,
+        }))
+
     def submit_application(
         self,
         *,
@@ -2141,9 +2166,10 @@ class OrderOperations:
         MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND,
         REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
         TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE,
-        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
-        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
-        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
         """
         return cast("CreateOrderResponse", self._call("CreateOrder", {
             "tradingPairId": tradingPairId,
@@ -2291,7 +2317,7 @@ class OrderOperations:
         UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
         AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, ORDER_NOT_FOUND, NOT_FOUND, REQUEST_TIMEOUT,
         IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION, TOO_MANY_MARGIN_ACCOUNTS,
-        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
         RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
         ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
         DISK_RESERVE, DISK_FULL.

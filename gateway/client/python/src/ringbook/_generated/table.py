@@ -125,6 +125,7 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("GetApplicationStats", "GET", "/api/v1/applications/stats", "server-key", "always", False, "none"),
     ("ListApplicationUsers", "GET", "/api/v1/applications/users", "server-key", "always", False, "number"),
     ("Check", "GET", "/api/v1/health", "public", "always", False, "none"),
+    ("ClaimLease", "POST", "/api/v1/managed-markets/{launchId}/lease", "session", "never", True, "none"),
     ("SubmitApplication", "POST", "/api/v1/whitelist", "public", "never", True, "none"),
 )}
 
@@ -199,6 +200,7 @@ RETRY = {
     "TRAILING_STOP_EXISTS": "no",
     "INVALID_TRIGGER_PRICE": "no",
     "TOO_MANY_CONDITIONAL_ORDERS": "no",
+    "LEASE_LOST": "no",
     "POST_ONLY_WOULD_CROSS": "no",
     "SELF_TRADE_NOT_ALLOWED": "no",
     "ORDER_NOT_FOUND": "no",
@@ -211,6 +213,8 @@ RETRY = {
     "FAUCET_ASSET": "no",
     "TOO_MANY_AGENTS": "no",
     "PERMISSION_DENIED": "no",
+    "LEASE_CONFLICT": "no",
+    "LAUNCH_ENDED": "no",
 }
 
 #: What ccxt calls each of them.
@@ -284,6 +288,7 @@ CCXT = {
     "TRAILING_STOP_EXISTS": "InvalidOrder",
     "INVALID_TRIGGER_PRICE": "InvalidOrder",
     "TOO_MANY_CONDITIONAL_ORDERS": "InvalidOrder",
+    "LEASE_LOST": "InvalidOrder",
     "POST_ONLY_WOULD_CROSS": "OrderImmediatelyFillable",
     "SELF_TRADE_NOT_ALLOWED": "InvalidOrder",
     "ORDER_NOT_FOUND": "OrderNotFound",
@@ -296,6 +301,8 @@ CCXT = {
     "FAUCET_ASSET": "BadRequest",
     "TOO_MANY_AGENTS": "BadRequest",
     "PERMISSION_DENIED": "PermissionDenied",
+    "LEASE_CONFLICT": "BadRequest",
+    "LAUNCH_ENDED": "BadRequest",
 }
 
 #: Channels, and whether they need a session.

@@ -433,6 +433,24 @@ class CheckResponse(TypedDict):
     come."""
 
 
+class ClaimLeaseResponse(TypedDict):
+    """Answer of ClaimLease."""
+    launchId: str
+    """The launch, as the operator named it."""
+    ownerId: str
+    """Who holds the lease."""
+    generation: str
+    """Grows by one with each change of who holds the lease."""
+    quoteRevision: str
+    """Grows with each change of holder, maker, phase or length: quotes of before are of other terms."""
+    expiresAt: str
+    """When the lease is over unless it is renewed."""
+    refreshIntervalMs: int
+    """Renew this often, milliseconds."""
+    phase: str
+    """Phase of the launch: PREPARING, LIVE, CLOSING, ENDED; more may come."""
+
+
 class CloseMarginSubAccountResponse(TypedDict):
     """Answer of CloseMarginSubAccount."""
     marginAccountId: str
@@ -3457,7 +3475,7 @@ __all__ = [
     "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse", "BatchCancelOrdersResponseResultsItem",
     "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem", "BatchReplaceOrdersResponse",
     "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelConditionalOrderResponse", "CancelOrderResponse",
-    "CancelTwapOrderResponse", "Candle", "CandleInterval", "ChallengeResponse", "CheckResponse",
+    "CancelTwapOrderResponse", "Candle", "CandleInterval", "ChallengeResponse", "CheckResponse", "ClaimLeaseResponse",
     "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType", "ConditionType", "ConditionalOrder",
     "ConditionalOrderUpdate", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData",
     "ConditionalState", "ConditionalTerminalReason", "CreateDelegatedSessionResponse", "CreateOrderResponse",
