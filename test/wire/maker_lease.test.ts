@@ -1,7 +1,7 @@
 /**
  * Promise: ClaimLease over the wire, the same over REST and gRPC: the maker claims and renews; a second process of the same wallet, with
- * a session and an owner id of its own, fences the first one out of single orders, replacements and batches alike, and its stale claim is told
- * the generation that there is. Others, delegated agents and malformed inputs are refused by name.
+ * a session and an owner id of its own, fences the first one out of single orders, replacements and batches alike, and its stale claim
+ * is told the generation that there is. Others, delegated agents and malformed inputs are refused by name.
  */
 import t, { type Test } from 'tap'
 import { CommandType } from '../../core/layout/command.ts'
