@@ -1,5 +1,5 @@
 /** Launches and the leases of their makers from the shared columns. Few, so all are copied at once. */
-import { LAUNCH_PHASE_NAMES, type LaunchPhaseName } from '../layout/launches.ts'
+import { LAUNCH_PHASE_NAMES, LaunchPhase, type LaunchPhaseName } from '../layout/launches.ts'
 import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { LAUNCH, LAUNCH_ID_WORDS, LAUNCH_OWNER_WORDS } from '../state/launch_rows.ts'
 import { listedText } from '../state/listing.ts'
@@ -54,3 +54,14 @@ export type LeaseState = 'unclaimed' | 'live' | 'over'
 /** Of a launch that is under way, at `now`, Unix ms. */
 export const leaseStateOf = ({ leaseEndsAt }: Pick<LaunchView, 'leaseEndsAt'>, now: number): LeaseState =>
   leaseEndsAt === 0 ? 'unclaimed' : leaseEndsAt > now ? 'live' : 'over'
+
+/** Launches under way by {@link LeaseState}: a figure of about now, read word by word. */
+export function leaseCounts(state: State, now: number): Record<LeaseState, number> {
+  const counts = { unclaimed: 0, live: 0, over: 0 }
+  for (let launch = 0; launch < state.scalars[SCALAR.LAUNCHES]!; launch++) {
+    const row = launchRow(state, launch)
+    if (get(state, row, LAUNCH.PHASE) === LaunchPhase.ENDED) continue
+    counts[leaseStateOf({ leaseEndsAt: getF64(state, row, LAUNCH.EXPIRES_AT) }, now)]++
+  }
+  return counts
+}
