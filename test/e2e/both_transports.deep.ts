@@ -103,6 +103,10 @@ async function arrive(script: Script): Promise<void> {
   await script.call('GetTradingPair', { tradingPairId: script.pair })
   await script.call('GetServerTime')
   await script.call('Check')
+  await script.call('ListSweeperChains')
+  const names = { email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
+  await script.call('SubmitApplication', { walletAddress: maker.wallet.address, ...names })
+  await script.call('ClaimLease', { launchId: 'launch-7', ownerId: 'process-1', expectedGeneration: '0' }, maker)
   for (const trader of [maker, taker]) await script.call('Mint', {}, trader)
   await script.call('GetFaucetInfo', {}, maker)
   await script.call('GetProfile', {}, maker)
