@@ -1,4 +1,4 @@
-/** Commands of orders that wait, each to its handler. */
+/** Commands of orders that wait, and of launches, each to its handler. */
 import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
@@ -6,6 +6,7 @@ import { attachConditionals, cancelConditional, expireConditional } from '../ord
 import { triggerStep } from '../orders/trigger_step.ts'
 import { cancelTwap, createTwap } from '../orders/twap.ts'
 import { twapStep } from '../orders/twap_slice.ts'
+import { claimLease, setLaunch } from '../programs/launches.ts'
 import type { State } from '../state/state.ts'
 
 export function applyWaiting(state: State, command: Views, base: number, type: number): void {
@@ -24,6 +25,10 @@ export function applyWaiting(state: State, command: Views, base: number, type: n
       return createTwap(state, command, base)
     case CommandType.CANCEL_TWAP:
       return cancelTwap(state, command, base)
+    case CommandType.SET_LAUNCH:
+      return setLaunch(state, command, base)
+    case CommandType.CLAIM_LEASE:
+      return claimLease(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

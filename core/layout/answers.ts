@@ -213,6 +213,15 @@ export const BUILDER_FEE_ANSWER = answer('builder_fee_answer', {
   nextChangeAt: 'expiresAt',
 })
 
+/** SET_LAUNCH and CLAIM_LEASE: the launch as it stands then. */
+export const LEASE_ANSWER = answer('lease_answer', {
+  pair: 'pair', launch: 'detail', phase: 'detail2', leaseMs: 'lots', generation: 'originalSequence', quoteRevision: 'orderSequence',
+  /** Unix ms; 0: nobody claimed it yet. */
+  leaseEndsAt: 'expiresAt',
+})
+/** CLAIM_LEASE, refused. LEASE_CONFLICT: the generation that the launch has. */
+export const LEASE_REFUSAL = answer('lease_refusal', { lacking: 'detail', generation: 'originalSequence' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -258,6 +267,8 @@ const ANSWERS = {
   [CommandType.SET_BUILDER_PROGRAM]: BUILDER_PROGRAM_ANSWER,
   [CommandType.ENROLL_APPLICATION]: ENROLLMENT_ANSWER,
   [CommandType.SET_BUILDER_FEE]: BUILDER_FEE_ANSWER,
+  [CommandType.SET_LAUNCH]: LEASE_ANSWER,
+  [CommandType.CLAIM_LEASE]: LEASE_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
@@ -274,6 +285,7 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.LIST_ASSET]: LISTING_REFUSAL,
   [CommandType.LIST_PAIR]: LISTING_REFUSAL,
   [CommandType.SET_PAIR_TERMS]: LISTING_REFUSAL,
+  [CommandType.CLAIM_LEASE]: LEASE_REFUSAL,
 }
 
 /** Layout of the answer, with this code, to a command of this type. */

@@ -23,6 +23,7 @@ import {
 } from './conditional.ts'
 import { CLIENT_ORDER_ID_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
+import { CLAIM_LEASE_COMMAND, SET_LAUNCH_COMMAND } from './launches.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
 import {
   CLOSE_MARGIN_ACCOUNT_COMMAND, FUND_INSURANCE_COMMAND, FUNDING_STEP_COMMAND, LIQUIDATION_STEP_COMMAND, MOVE_COLLATERAL_COMMAND,
@@ -103,6 +104,8 @@ export const CommandType = {
   SET_BUILDER_PROGRAM: 67,
   ENROLL_APPLICATION: 68,
   SET_BUILDER_FEE: 69,
+  SET_LAUNCH: 80,
+  CLAIM_LEASE: 81,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -405,6 +408,8 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.SET_BUILDER_PROGRAM]: SET_BUILDER_PROGRAM_COMMAND,
   [CommandType.ENROLL_APPLICATION]: ENROLL_APPLICATION_COMMAND,
   [CommandType.SET_BUILDER_FEE]: SET_BUILDER_FEE_COMMAND,
+  [CommandType.SET_LAUNCH]: SET_LAUNCH_COMMAND,
+  [CommandType.CLAIM_LEASE]: CLAIM_LEASE_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

@@ -313,6 +313,14 @@ export const REFUSALS = {
   NO_FEE_CHANGES_LEFT: refusal(
     454, 'NO_FEE_CHANGES_LEFT', 'CONFLICT', 'The builder fee may be changed twice in 24 hours; see nextChangeAllowedAt', 'BadRequest',
   ),
+  PERMISSION_DENIED: refusal(460, 'PERMISSION_DENIED', 'PERMISSION_DENIED', 'This is not allowed', 'PermissionDenied'),
+  LEASE_CONFLICT: refusal(461, 'LEASE_CONFLICT', 'CONFLICT', 'The lease has another generation than was expected', 'BadRequest'),
+  LEASE_LOST: refusal(
+    462, 'LEASE_LOST', 'CONFLICT', 'Another session holds the lease of this maker, or it is over; cancels are taken', 'InvalidOrder',
+  ),
+  LAUNCH_EXISTS: refusal(463, 'LAUNCH_EXISTS', 'CONFLICT', 'There is a launch of this id, or one is under way on this pair', 'BadRequest'),
+  TOO_MANY_LAUNCHES: refusal(464, 'TOO_MANY_LAUNCHES', 'CONFLICT', 'Too many launches', 'BadRequest'),
+  LAUNCH_ENDED: refusal(465, 'LAUNCH_ENDED', 'CONFLICT', 'The launch ended', 'BadRequest'),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

@@ -2,9 +2,9 @@
  * Placing an order: admission, matching, resting, answer. Replace shares everything from {@link execute} on, and orders that nobody asked
  * for over the wire (own_orders.ts) everything from {@link enterOrder} on.
  *
- * Order of refusals: session, idempotency key, maintenance, pair, what an agent is granted, trading mode, room, terms, expiration, client
- * order id, post-only, funds or margin, legs, the value an agent is granted, FOK self-trade. A refused order changes nothing; orders met
- * at the touch are ended all the same, because their time was over before this command.
+ * Order of refusals: session, idempotency key, maintenance, pair, a maker's lease, what an agent is granted, trading mode, room, terms,
+ * expiration, client order id, post-only, funds or margin, legs, the value an agent is granted, FOK self-trade. A refused order changes
+ * nothing; orders met at the touch are ended all the same, because their time was over before this command.
  *
  * An order of a perpetual has Flag.MARGIN and goes the same way; where a spot order is about balances it is about positions and collateral
  * (margin_admission.ts, margin/).
@@ -30,6 +30,7 @@ import { PATH_TOO_LONG } from '../book/walk.ts'
 import { N, R, touchAccount } from '../state/balances.ts'
 import { keepAccount } from '../programs/blank_accounts.ts'
 import { hasMarginAccounts, lacksMargin, lacksMarginAccount, lacksNotional, lacksToPlace } from '../programs/grants.ts'
+import { hasLaunch, isFenced } from '../programs/launches.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } from './admission.ts'
 import { enlist, giveSlot, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
@@ -50,6 +51,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   if (code === REPEATED) return
   const pair = read(command, base, C.pair)
   if (code === 0) code = checkOpen(state, pair, given)
+  if (code === 0 && hasLaunch(state, pair) && isFenced(state, command, base, account, pair, given)) code = REFUSALS.LEASE_LOST.number
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
   let lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
   const margin = (given & Flag.MARGIN) !== 0

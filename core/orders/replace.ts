@@ -25,6 +25,7 @@ import type { State } from '../state/state.ts'
 import { clearExpiredTouch, isExpired } from '../book/match.ts'
 import { N, R } from '../state/balances.ts'
 import { lacksMargin, lacksMarginAccount, lacksNotional, lacksToReplace } from '../programs/grants.ts'
+import { hasLaunch, isFenced } from '../programs/launches.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
 import { endOrder, release } from '../book/end.ts'
@@ -52,6 +53,7 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   const row = code === 0 ? targetRow(state, account, command, base) : -1
   const found = row >= 0 && get(state, row, ORDER.ACCOUNT) === account && !isExpired(state, row)
   if (code === 0 && !found) code = REFUSALS.ORDER_NOT_FOUND.number
+  if (code === 0 && isTakenOver(state, command, base, row)) code = REFUSALS.LEASE_LOST.number
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
   let lacking = agent < 0 ? 0 : lacksToReplace(state, agent, row)
   if (agent >= 0 && lacking === 0 && isMargin(state, row)) {
@@ -84,6 +86,11 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   if ((options & Option.KEYED) !== 0) keepReceipt(state, account, command, base, result)
 }
 
+/** The order is a maker's, whose lease another session has. */
+const isTakenOver = (state: State, command: Views, base: number, row: number): boolean => {
+  const pair = get(state, row, ORDER.PAIR)
+  return hasLaunch(state, pair) && isFenced(state, command, base, get(state, row, ORDER.ACCOUNT), pair, get(state, row, ORDER.FLAGS))
+}
 const isMargin = (state: State, row: number): boolean => (get(state, row, ORDER.FLAGS) & Flag.MARGIN) !== 0
 /** What the successor of an order is as it was. */
 const KEPT = Flag.SELL | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.EXPIRES | Flag.MASTER_FUNDED | Flag.MARGIN |

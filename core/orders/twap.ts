@@ -32,6 +32,7 @@ import {
 import { isFresh, isPerpetual } from '../margin/mark_price.ts'
 import { marginAccountOf } from '../margin/buckets.ts'
 import { keepAccount } from '../programs/blank_accounts.ts'
+import { hasLaunch, isFenced } from '../programs/launches.ts'
 import { ownerAccount, refuse, sessionAccount } from '../programs/sessions.ts'
 import { endTwap, lookAt, makeTwap, mayMakeTwap, tellTwap } from '../programs/twaps.ts'
 import { N } from '../state/balances.ts'
@@ -55,10 +56,10 @@ const X = CANCEL_TWAP_COMMAND.at
 const SLICE_FLAGS = Flag.SELL | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.MASTER_FUNDED | Flag.SLIPPAGE
 
 /**
- * TWAP_OPENED, TWAP, TWAP_ANSWER. AGENT_NOT_ALLOWED; OPERATIONS_BLOCKED; PAIR_NOT_ACTIVE; WRONG_TRADING_MODE; VALIDATION_ERROR,
- * INVALID_TICK, BELOW_MIN_ORDER_SIZE, LEVERAGE_TOO_LOW: terms; INVALID_SCHEDULE, INVALID_EXPIRATION: times; CLIENT_ORDER_ID_CONFLICT;
- * NOT_FOUND, RISK_BUCKET_MISMATCH, STRATEGY_KEY_UNKNOWN, NOT_SUB_ACCOUNT, MASTER_BALANCE_NOT_ALLOWED: what it names; TOO_MANY_TWAP_ORDERS,
- * TOO_MANY_CONDITIONAL_ORDERS: room.
+ * TWAP_OPENED, TWAP, TWAP_ANSWER. AGENT_NOT_ALLOWED; OPERATIONS_BLOCKED; PAIR_NOT_ACTIVE; LEASE_LOST; WRONG_TRADING_MODE;
+ * VALIDATION_ERROR, INVALID_TICK, BELOW_MIN_ORDER_SIZE, LEVERAGE_TOO_LOW: terms; INVALID_SCHEDULE, INVALID_EXPIRATION: times;
+ * CLIENT_ORDER_ID_CONFLICT; NOT_FOUND, RISK_BUCKET_MISMATCH, STRATEGY_KEY_UNKNOWN, NOT_SUB_ACCOUNT, MASTER_BALANCE_NOT_ALLOWED: what it
+ * names; TOO_MANY_TWAP_ORDERS, TOO_MANY_CONDITIONAL_ORDERS: room.
  */
 export function createTwap(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -81,6 +82,7 @@ function createRefusal(state: State, command: Views, base: number, account: numb
   const pair = read(command, base, C.pair)
   const flags = read(command, base, C.flags)
   let code = checkOpen(state, pair, 0)
+  if (code === 0 && hasLaunch(state, pair) && isFenced(state, command, base, account, pair, flags)) code = REFUSALS.LEASE_LOST.number
   if (code === 0 && (flags & FLAG_ORDER_MASK & ~SLICE_FLAGS) !== 0) code = REFUSALS.VALIDATION_ERROR.number
   if (code === 0 && !isOfPair(state, pair, flags)) code = REFUSALS.WRONG_TRADING_MODE.number
   if (code === 0) code = termsRefusal(state, command, base, pair, flags)

@@ -16,6 +16,7 @@ import { RAISABLE } from '../layout/limits.ts'
 import { TERM_FAULTS } from '../layout/listing.ts'
 import { PerpSetting } from '../layout/margin.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { launchAnswerColumns, leaseRefusalColumns } from './launch_columns.ts'
 import {
   amount, application, asset, bits, both, columnsOf, given, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity,
   quote, session, time, unlessRefused, unlessZero, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
@@ -111,6 +112,7 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.FUND_INSURANCE]: columnsOf(FUND_ANSWER, { ...HEAD, deposited: whole('depositedAtoms') }),
   ...waitingAnswerColumns(HEAD),
   ...builderAnswerColumns(HEAD),
+  ...launchAnswerColumns(HEAD),
 }
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 
@@ -136,6 +138,7 @@ const REFUSED: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.LIST_ASSET]: LISTING_REFUSAL_COLUMNS,
   [CommandType.LIST_PAIR]: LISTING_REFUSAL_COLUMNS,
   [CommandType.SET_PAIR_TERMS]: LISTING_REFUSAL_COLUMNS,
+  [CommandType.CLAIM_LEASE]: leaseRefusalColumns(HEAD, LACKING),
 }
 
 /** Columns of the answer, with this code, to a command of this type. */

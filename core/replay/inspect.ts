@@ -5,12 +5,14 @@ import { accountRow, balanceRow, get, getI64, pairRow, totalRow } from '../state
 import { ACCOUNT, BALANCE, CLOCK, NO_ASK, PAIR, SCALAR, TOTAL } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { PAIR_STATUS_NAMES } from '../layout/command.ts'
+import { userId } from '../layout/ids.ts'
 import { openJournal } from '../journal/file.ts'
 import { archiveFor, readEverything } from '../archive/archive.ts'
 import { realIo } from '../lib/io.ts'
 import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import { printable } from './steps.ts'
 import { snapshotFiles } from '../snapshot/file.ts'
+import { launchesOf } from '../view/launches.ts'
 
 /** What was true after the command with sequence `at`; throws RangeError when the journal does not reach it. */
 export function inspect(dataDir: string, at: number, archived?: string): Record<string, unknown> {
@@ -73,11 +75,16 @@ export function describe(state: State): Record<string, unknown> {
   })
   let openOrders = 0
   for (let account = 0; account < accounts; account++) openOrders += get(state, accountRow(state, account), ACCOUNT.OPEN_ORDERS)
+  const launches = launchesOf(state).map(({ pair, account, application: _, accountSequence, leaseEndsAt, ...launch }) => ({
+    ...launch, pair: genesis.pairs[pair]!.symbol, userId: userId(accountSequence, account),
+    leaseEndsAt: leaseEndsAt === 0 ? null : new Date(leaseEndsAt).toISOString(),
+  }))
   return {
     digest: stateDigest(state),
     accounts,
     openOrders,
     fills: state.clock[CLOCK.FILLS],
+    ...(launches.length === 0 ? {} : { launches }),
     receipts: scalars[SCALAR.RECEIPTS_COUNT],
     maintenance: scalars[SCALAR.MAINTENANCE] !== 0,
     pairs,

@@ -47,6 +47,7 @@ export const COMMAND_KINDS = {
   ],
   twap_orders: [CommandType.CREATE_TWAP, CommandType.CANCEL_TWAP, CommandType.TWAP_STEP],
   builder_codes: [CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_BUILDER_FEE],
+  launches: [CommandType.SET_LAUNCH, CommandType.CLAIM_LEASE],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {

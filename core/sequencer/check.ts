@@ -16,6 +16,7 @@ import {
   CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Flag, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
 import { LEG_FLAG_MASK, TRAIL_BPS_MAX } from '../layout/conditional.ts'
+import { LAUNCH_PHASE_NAMES } from '../layout/launches.ts'
 import { RAISABLE } from '../layout/limits.ts'
 import { PRICE_SOURCE_NAMES } from '../layout/margin.ts'
 import { REFUSALS } from '../layout/refusals.ts'
@@ -159,7 +160,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
   }
 }
 
-/** Of orders that wait. */
+/** Of orders that wait, and of launches. */
 const waitingRules = (pair: Rule): Readonly<Record<string, Rules>> => ({
   attach_conditionals: { position: ROW, reserved: ZERO, openedSequence: SEQUENCE, ...LEGS },
   // The number of a conditional order's id is its leg.
@@ -170,6 +171,12 @@ const waitingRules = (pair: Rule): Readonly<Record<string, Rules>> => ({
     reserved: ZERO, ...MARGIN, label: ANY,
   },
   cancel_twap: { twap: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+  // Of a change the pair is -1, and so is what stays.
+  set_launch: {
+    pair: [RANGE, -1, pair[2]], account: ROW, phase: range(-1, LAUNCH_PHASE_NAMES.length - 1), leaseMs: range(-1, INT_MAX),
+    createdSequence: SEQUENCE, generation: SEQUENCE, isNew: YES_NO, reserved: ZERO, launchId: ANY,
+  },
+  claim_lease: { expectedGeneration: SEQUENCE, launchId: ANY, owner: ANY },
 })
 
 /** Of the builder-codes program. */
@@ -191,7 +198,7 @@ const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
-  CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION,
+  CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

@@ -17,6 +17,7 @@
  * Addresses fit 31 bits: the memory is below 8 GiB.
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
+import { LAUNCHES_MAX } from '../layout/launches.ts'
 import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
 import {
   CONDITIONAL_WORDS, PENDING_MARKS_WIDTH, TRAIL_GROUP_WORDS, TRAIL_QUEUE_WORDS, TWAP_WORDS, WAITING_WORDS,
@@ -24,6 +25,7 @@ import {
 import { AGENT_MARGIN_WORDS, AGENT_WORDS, SPEND_LIMIT_WORDS } from './family_rows.ts'
 import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
+import { LAUNCH_WORDS } from './launch_rows.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
   GUARD_DRIFT_WORDS, GUARD_WORDS, MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS,
@@ -197,6 +199,8 @@ export const PAIR = {
   /** PairStatus of layout/command.ts. */
   STATUS: 3,
   LAST_PRICE: 4, BID_ORDERS: 5, ASK_ORDERS: 6,
+  /** The launch that is under way on it, row + 1; 0: none is (launch_rows.ts). */
+  LAUNCH: 7,
   /** f64: sequence of the last command that changed the book. */
   SEQUENCE: f64(8),
 } as const
@@ -360,6 +364,7 @@ const DECLARED = {
   twaps: { type: 'i32', width: TWAP_WORDS, rows: perTwap, kept: SCALAR.TWAPS_USED, views: ['F64', 'I64'] },
   orderParents: { type: 'i32', width: 1, rows: perOrder, kept: SCALAR.ORDERS_USED },
   addOns: { type: 'i32', width: ADD_ON_WORDS, rows: perOrder, kept: SCALAR.ADD_ONS_USED, views: ['I64'] },
+  launches: { type: 'i32', width: LAUNCH_WORDS, rows: () => LAUNCHES_MAX, kept: SCALAR.LAUNCHES, views: ['F64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

@@ -15,6 +15,7 @@ import {
 } from './pair_terms.ts'
 import { PerpFault, perpOf, sumFault, type PerpTerms } from './perp_terms.ts'
 import { RULES } from './rules.ts'
+import { sweeperChainsOf, type SweeperChain } from './sweeper.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
 /** Most assets. */
@@ -139,6 +140,7 @@ export interface Genesis {
   pairs: Pair[]
   feeTiers: FeeTiers
   applications: Application[]
+  sweeperChains: readonly SweeperChain[]
 }
 
 export class GenesisError extends Error {
@@ -439,9 +441,8 @@ function genesisOf(json: Json): Genesis {
     limits,
     firstAssets: json['firstAssets'] === undefined ? limits.assets : wholeNumber(json, 'firstAssets', 1, limits.assets),
     faucetDailyLimit: wholeNumber(need(json['faucet'], 'faucet is missing') as Json, 'dailyLimit', 0, FAUCET_LIMIT_MAX),
-    assets,
-    pairs,
+    assets, pairs, applications,
     feeTiers: feeTiersOf(json['feeTiers'] as Json | undefined, assets, pairs),
-    applications,
+    sweeperChains: sweeperChainsOf(json['sweeper'], new Set(assets.map(({ symbol }) => symbol))),
   }
 }

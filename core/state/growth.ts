@@ -28,22 +28,25 @@ const OF_MARGIN: readonly ColumnName[] =
 const OF_WAITING: readonly ColumnName[] = ['waiting', 'conditionals', 'trailGroups', 'pendingMarks', 'twaps', 'orderParents']
 /** Columns of what applications charge. An exchange in which no order had that has not written them. */
 const OF_ADD_ONS: readonly ColumnName[] = ['addOns']
-/** Scalars that an exchange with none of it writes. */
+/** Columns of launches. An exchange that never had one has not written them. */
+const OF_LAUNCHES: readonly ColumnName[] = ['launches']
+/** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**
  * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, and before the first order that waits or that an application charges for nothing of those, so that snapshots of exchanges from
- * before stay what they are.
+ * them, before the first order that waits nothing of those, and so with what applications charge and with launches: snapshots of exchanges
+ * from before any of these stay what they are.
  */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0
   const waited = (state.scalars[SCALAR.CONDITIONALS_USED]! | state.scalars[SCALAR.TWAPS_USED]!) !== 0
-  const charged = state.scalars[SCALAR.ADD_ONS_USED]! !== 0
+  const absent = new Set<ColumnName>([
+    ...(trades ? [] : OF_MARGIN), ...(waited ? [] : OF_WAITING), ...(state.scalars[SCALAR.ADD_ONS_USED] !== 0 ? [] : OF_ADD_ONS),
+    ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES),
+  ])
   const later = state.scalars.subarray(SCALAR.MARGIN_ACCOUNTS_USED).some((scalar) => scalar !== 0)
-  const isStored = ({ name, derived }: Column): boolean =>
-    !derived && (trades || !OF_MARGIN.includes(name)) && (waited || !OF_WAITING.includes(name)) && (charged || !OF_ADD_ONS.includes(name))
-  return columnsOf(state.genesis).filter(isStored).map((column) => {
+  return columnsOf(state.genesis).filter(({ name, derived }) => !derived && !absent.has(name)).map((column) => {
     const bytes = columnOf(state.genesis, state.buffers, column.name)
     const used = column.name === 'scalars' && !trades && !later ? SCALAR_BYTES_BEFORE : usedBytes(state, column)
     return { name: column.name, bytes: bytes.subarray(0, used) }

@@ -21,6 +21,7 @@
  *   B    blank accounts: invariants_blank.ts
  *   D    due queue: invariants_due.ts
  *   L    listings: invariants_listing.ts
+ *   N    launches: invariants_launches.ts
  *   M    margin trading, with I4, I5, I14 and G: invariants_margin.ts
  *   W    orders that wait: invariants_waiting.ts, invariants_triggers.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
@@ -44,6 +45,7 @@ import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
 import { checkDue, checkSweeps } from './invariants_due.ts'
+import { checkLaunches } from './invariants_launches.ts'
 import { checkListings } from './invariants_listing.ts'
 import { checkMargin, heldByMargin } from './invariants_margin.ts'
 import { checkFamilies } from './invariants_families.ts'
@@ -67,7 +69,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
-    checkListings, checkMargin, checkWaiting, checkAddOns,
+    checkListings, checkMargin, checkWaiting, checkAddOns, checkLaunches,
   ]
   for (const check of checks) {
     check(state, live)

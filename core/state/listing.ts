@@ -18,6 +18,7 @@ import type { Application, Asset, FeeTiers, Genesis, Limits, Pair } from './gene
 import { lotAtomsOf, tickLotAtomsOf, type PairTerms } from './pair_terms.ts'
 import { assetListingRow, get, getF64, getI64, pairListingRow, pairRow, set, setF64, setI64, termsRow } from './rows.ts'
 import type { State } from './shape.ts'
+import type { SweeperChain } from './sweeper.ts'
 
 /** A genesis whose assets and pairs are those of a state. */
 export class ListedGenesis implements Genesis {
@@ -29,6 +30,7 @@ export class ListedGenesis implements Genesis {
   readonly faucetDailyLimit: number
   readonly feeTiers: FeeTiers
   readonly applications: Application[]
+  readonly sweeperChains: readonly SweeperChain[]
   readonly #assets: Asset[]
   readonly #pairs: Pair[]
   /** Of these the document has the texts. */
@@ -46,6 +48,7 @@ export class ListedGenesis implements Genesis {
     this.faucetDailyLimit = document.faucetDailyLimit
     this.feeTiers = document.feeTiers
     this.applications = document.applications
+    this.sweeperChains = document.sweeperChains
     // Objects of its own: they change in place.
     this.#assets = document.assets.map((asset) => ({ ...asset }))
     this.#pairs = document.pairs.map((pair) => ({ ...pair }))

@@ -22,6 +22,7 @@ import {
   REGISTERS_AT, SCALAR, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { CONDITIONAL_WORDS, TRAIL_GROUP_WORDS, TWAP_WORDS, WAITING_WORDS } from './conditional_rows.ts'
+import { LAUNCH_WORDS } from './launch_rows.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
   GUARD_DRIFT_WORDS, GUARD_WORDS, MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS,
@@ -92,6 +93,8 @@ export const twapRow = (state: State, twap: number): number => (state.twapsAt + 
 export const twapAt = (state: State, row: number): number => (row - state.twapsAt) / TWAP_WORDS
 /** What the application charges for an order, by its slot. */
 export const addOnRow = (state: State, slot: number): number => (state.addOnsAt + slot * ADD_ON_WORDS) & ADDRESS_BITS
+export const launchRow = (state: State, launch: number): number => (state.launchesAt + launch * LAUNCH_WORDS) & ADDRESS_BITS
+export const launchAt = (state: State, row: number): number => (row - state.launchesAt) / LAUNCH_WORDS
 /** What waits for an account. */
 export const waitingRow = (state: State, account: number): number => (state.waitingAt + account * WAITING_WORDS) & ADDRESS_BITS
 

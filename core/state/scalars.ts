@@ -46,6 +46,8 @@ export const SCALAR = {
   BUILDER_CAP_BPS: 53, BUILDER_FEES: 54, REVENUE_SHARE_PPM: 55,
   /** Rows of column addOns ever used. */
   ADD_ONS_USED: 56,
+  /** Launches ever made (launch_rows.ts); grows with every change of one. */
+  LAUNCHES: 57, LAUNCH_CHANGES: 58,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

@@ -5,6 +5,7 @@
  * accounts, a slice at a time, so that other work of the thread goes on.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LAUNCHES_MAX } from '../layout/launches.ts'
 import { ACCOUNT, SCALAR, SESSION, TOTAL } from '../state/columns.ts'
 import { WAITING } from '../state/conditional_rows.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
@@ -67,6 +68,7 @@ export function readPools(state: State, now: number): PoolView[] {
     bounded('price_level_pages', scalars[SCALAR.PAGES_LIVE]!, limits.orders),
     shared('conditional_orders', scalars[SCALAR.CONDITIONALS_LIVE]!, limits.conditionalOrders),
     shared('twap_orders', scalars[SCALAR.TWAPS_LIVE]!, limits.twapOrders),
+    bounded('launches', scalars[SCALAR.LAUNCHES]!, LAUNCHES_MAX),
     ...(limits.perps === 0 ? [] : [
       shared('margin_accounts', scalars[SCALAR.MARGIN_ACCOUNTS_LIVE]!, limits.marginAccounts),
       shared('risk_buckets', scalars[SCALAR.BUCKETS_LIVE]!, limits.riskBuckets),

@@ -181,6 +181,10 @@ export const OPERATIONS = {
     method: 'GET', path: '/api/v1/market/screener',
     access: 'public', body: false, repeat: 'always',
   },
+  ListSweeperChains: {
+    method: 'GET', path: '/api/v1/sweeper/chains',
+    access: 'public', body: false, repeat: 'always',
+  },
   GetServerTime: {
     method: 'GET', path: '/api/v1/time',
     access: 'public', body: false, repeat: 'always',
@@ -360,6 +364,14 @@ export const OPERATIONS = {
   Check: {
     method: 'GET', path: '/api/v1/health',
     access: 'public', body: false, repeat: 'always',
+  },
+  ClaimLease: {
+    method: 'POST', path: '/api/v1/managed-markets/{launchId}/lease',
+    access: 'session', body: true, repeat: 'never',
+  },
+  SubmitApplication: {
+    method: 'POST', path: '/api/v1/whitelist',
+    access: 'public', body: true, repeat: 'never',
   },
 } as const satisfies Record<string, CallData>
 

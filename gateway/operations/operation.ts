@@ -75,6 +75,8 @@ export interface OperationText {
   /** What a 200 carries. */
   readonly answer: string
   readonly refusals: readonly RefusalCode[]
+  /** Kept for clients that call it. */
+  readonly deprecated?: boolean
 }
 
 /** An input as clients give it: the lists with the elements that the operation declares for them. */
@@ -110,7 +112,8 @@ export function operation<
   I extends Elements = Record<never, never>,
 >(declared: Declaration<P, Q, B, R, I>): Operation<Static<P> & Static<Q> & Static<B>, Static<R>, I> {
   const compiled = (schema: TObject | undefined): Check | null => (schema === undefined ? null : compile(schema))
-  const { service, method, path, access, agent, maintenance, rate, counts, summary, description, answer, refusals } = declared
+  const { service, method, path, access, agent, maintenance, rate, counts } = declared
+  const { summary, description, answer, refusals, deprecated = false } = declared
   return {
     row: { service, method, path, access, agent, maintenance, rate, ...(counts === undefined ? {} : { counts }) },
     params: compiled(declared.params),
@@ -121,7 +124,7 @@ export function operation<
     shape: shapeOf(declared.body, declared.items ?? {}),
     items: declared.items ?? ({} as I),
     output: declared.output,
-    text: { summary, description, answer, refusals },
+    text: { summary, description, answer, refusals, deprecated },
     example: declared.example,
     run: declared.run,
   }

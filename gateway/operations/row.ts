@@ -26,6 +26,8 @@ export const SERVICES = {
   BuilderCodesService: 'What applications add to the fees of their users.',
   ApplicationsService: 'For backends of applications: the server key says which application; nothing of another is seen.',
   HealthService: 'Whether the service works. Public.',
+  ManagedMarketsService: 'Leases of makers whose market is managed.',
+  WhitelistService: 'Closed; kept for clients that call it. Public.',
 } as const satisfies Record<string, string>
 export type Service = keyof typeof SERVICES
 

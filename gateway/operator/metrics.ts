@@ -22,6 +22,7 @@ import { readPools } from '../../core/view/pools.ts'
 import type { FedPair } from './feed/feeder.ts'
 import { filesOf, Growth } from './fills.ts'
 import { counter, gauge, GATEWAY_METRICS, PORT_METRICS, type Metric } from './metric_names.ts'
+import { sampleLeases } from './lease_metrics.ts'
 import { samplePerps } from './perp_metrics.ts'
 import type { TierQueue } from './tiers.ts'
 
@@ -231,6 +232,7 @@ export function exposition(gauges: Gauges, now: number): string {
   for (const { index, symbol } of gauges.state.genesis.pairs) {
     text.sample(pairs, get(gauges.state, pairRow(gauges.state, index), PAIR.STATUS), `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
   }
+  sampleLeases((metric, value, labels) => text.sample(metric, value, labels), gauges.state, now)
   samplePerps((metric, value, labels) => text.sample(metric, value, labels), gauges.state, gauges.fed, now)
   text.sample(counter('exchange_fee_tier_changes_total', 'Fee tiers set because the history found them earned'), gauges.tiers.changed)
   text.sample(gauge('exchange_fee_tier_changes_waiting', 'Fee tiers that wait to be set'), gauges.tiers.waiting)

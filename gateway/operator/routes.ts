@@ -7,6 +7,7 @@ import * as applications from './applications.ts'
 import * as builder from './builder.ts'
 import * as clock from './clock.ts'
 import * as keys from './keys.ts'
+import * as launches from './launches.ts'
 import * as limits from './limits.ts'
 import * as listing from './listing.ts'
 import * as perps from './perps.ts'
@@ -32,7 +33,8 @@ export const ShowDocument = operatorRoute({
 })
 
 const AREAS = [
-  applications, builder, clock, keys, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts, { ShowDocument },
+  applications, builder, clock, keys, launches, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts,
+  { ShowDocument },
 ]
 
 const byPath = ({ route: a }: NamedRoute, { route: b }: NamedRoute): number => {

@@ -104,6 +104,10 @@ async function arrive(script: Script): Promise<void> {
   for (const name of ['GetServerTime', 'Check'] as const) await script.call(name)
   await script.call('GetBuildercodesConfig', { clientId: 'ringbook' })
   await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
+  await script.call('ListSweeperChains')
+  const names = { email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
+  await script.call('SubmitApplication', { walletAddress: maker.wallet.address, ...names })
+  await script.call('ClaimLease', { launchId: 'launch-7', ownerId: 'process-1', expectedGeneration: '0' }, maker)
   for (const trader of [maker, taker]) await script.call('Mint', {}, trader)
   await script.call('GetFaucetInfo', {}, maker)
   await script.call('GetProfile', {}, maker)
@@ -320,8 +324,7 @@ async function waitForPrices(script: Script, positionId: string): Promise<void> 
   const startTime = new Date(Date.now() + 3_600_000).toISOString()
   const twap = { tradingPairId, side: 'BUY', quantity: '0.01', durationSeconds: 600, startTime, tradingMode: 'MARGIN', leverage: '5' }
   const { twapOrderId } = await script.call('CreateTwapOrder', twap, taker)
-  await script.call('ListConditionalOrders', {}, taker)
-  await script.call('ListTwapOrders', {}, taker)
+  for (const name of ['ListConditionalOrders', 'ListTwapOrders'] as const) await script.call(name, {}, taker)
   for (const name of ['GetConditionalOrder', 'CancelConditionalOrder'] as const) await script.call(name, { conditionalOrderId }, taker)
   for (const name of ['GetTwapOrder', 'ListTwapSlices', 'CancelTwapOrder'] as const) await script.call(name, { twapOrderId }, taker)
 }
@@ -340,14 +343,12 @@ async function tradePerpetual(script: Script): Promise<void> {
   await openPosition(script, marginAccountId)
   const { positions } = await script.call('ListPositions', { tradingPairId }, taker)
   const { positionId, riskBucketId } = positions[0]
-  await script.call('GetPosition', { positionId }, taker)
-  await script.call('GetPosition', { positionId }, maker)
+  for (const trader of [taker, maker]) await script.call('GetPosition', { positionId }, trader)
   await script.call('GetPositionRisk', { positionId }, taker)
   await script.call('ListFundingPayments', { positionId }, taker)
   await waitForPrices(script, positionId)
   await script.call('AddPositionMargin', { positionId, amount: '25.5' }, taker)
-  await script.call('ReducePositionMargin', { positionId, amount: '25.5' }, taker)
-  await script.call('ReducePositionMargin', { positionId, amount: '500' }, taker)
+  for (const amount of ['25.5', '500']) await script.call('ReducePositionMargin', { positionId, amount }, taker)
   await script.call('ListRiskBuckets', {}, taker)
   for (const trader of [taker, maker]) await script.call('GetRiskBucket', { riskBucketId }, trader)
   await script.call('TransferCollateralToRiskBucket', { riskBucketId, amount: '30' }, taker)

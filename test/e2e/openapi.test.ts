@@ -22,6 +22,8 @@ import { wrongBodies, wrongValues } from '../support/wrong_values.ts'
 
 t.setTimeout(300_000)
 const names = Object.keys(TABLE) as OperationName[]
+/** It answers nothing but 403. */
+const CLOSED: OperationName = 'SubmitApplication'
 const MISSING = '5a1c0000-0000-4000-8000-00000000ffff'
 
 let exchange: Exchange
@@ -121,9 +123,14 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await maker.GetTradingPair({ tradingPairId })
   await maker.GetServerTime()
   await maker.Check()
+  await maker.ListSweeperChains()
+  const launch = { launchId: 'launch-1', pair: 'BTC/USDC', userId: (await maker.GetProfile()).id }
+  await operate(exchange, '/launches', launch)
+  await maker.ClaimLease({ launchId: 'launch-1', ownerId: 'process-1', expectedGeneration: '0' })
   await maker.Refresh()
   await maker.Revoke()
-  for (const name of names) t.ok(checker.seen.has(`${name} 200`), `${name} was called`)
+  await t.rejects(maker.SubmitApplication(JSON.parse(example(CLOSED).body!)), { code: 'PERMISSION_DENIED' })
+  for (const name of names) t.ok(checker.seen.has(`${name} ${name === CLOSED ? 'PERMISSION_DENIED' : 200}`), `${name} was called`)
   t.strictSame(problems.splice(0), [])
 })
 
@@ -419,6 +426,7 @@ t.test('the program of the guide signs in and trades, and every sample is one th
       (envelope: { code: string }) => envelope.code,
     )
     // Ids and nonces of the examples name nothing here; whatever else they are refused for would be a mistake in them.
-    t.match(String(refused), /^(null|ORDER_NOT_FOUND|POSITION_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, `${name}: ${source}`)
+    if (name === CLOSED) t.equal(refused, 'PERMISSION_DENIED')
+    else t.match(String(refused), /^(null|ORDER_NOT_FOUND|POSITION_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, `${name}: ${source}`)
   }
 })

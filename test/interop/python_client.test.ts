@@ -45,7 +45,7 @@ t.test('it sends what the TypeScript client sends', { skip }, async (t) => {
   const names = Object.keys(OPERATIONS) as OperationName[]
   const texts = {
     orderId: 'a b', tradingPairId: 'ä/ö?', assetId: '1', subAccountId: "o'x", tradeId: '~-_.', agentId: '%41',
-    marginAccountId: 'm+a', riskBucketId: 'r#b', positionId: 'p&q=', conditionalOrderId: 'c d', twapOrderId: 't/w',
+    marginAccountId: 'm+a', riskBucketId: 'r#b', positionId: 'p&q=', conditionalOrderId: 'c d', twapOrderId: 't/w', launchId: 'l/m',
   }
   const more = { page: 2, isActive: true, status: ['SUBMITTED', 'FILLED'], clientOrderId: 'q&=+ "é', nothing: null }
   const nested = (name: OperationName): object => (OPERATIONS[name].body ? { orders: [{ price: '1.10' }] } : {})

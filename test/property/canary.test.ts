@@ -268,6 +268,12 @@ const FAULTS: [file: string, from: string, to: string][] = [
     'orders/sweep_waiting.ts', 'ended < limit; ended++) {\n    const following = nextTwap',
     'ended <= limit; ended++) {\n    const following = nextTwap',
   ],
+  // A process of a maker that lost its lease would go on quoting, a lease that is over would hold, a stale claim would take it.
+  ['programs/launches.ts', 'until <= now(state) || !holds(state, row, keyOf(state, command, base))', 'until <= now(state)'],
+  ['programs/launches.ts', 'until <= now(state) || !holds', '!holds'],
+  ['programs/launches.ts', '!holds(state, row, key) || !isOwner', '!isOwner'],
+  ['programs/launches.ts', 'expected === getF64(state, row, LAUNCH.GENERATION)', 'expected >= 0'],
+  ['orders/replace.ts', '  if (code === 0 && isTakenOver(state, command, base, row)) code = REFUSALS.LEASE_LOST.number\n', ''],
 ]
 
 const RUNNER = `
@@ -288,7 +294,7 @@ const midnight = () => {
 // seen before it is walked, then those that meet most faults, then those that each meet a rare one. A workload that draws otherwise
 // meets others: look for new seeds then.
 const runs = [
-  ['tight', 1500, 50, 1],
+  ['tight', 1500, 50, 1], ['launches', 8000, 80],
   ['tight', 12000, 50], ['family', 12000, 50], ['olderFamily', 6000, 50], ['older', 6000, 50], ['visited', 5000, 50],
   ['olderVisited', 3000, 50], ['market', 6000, 50],
   ['builder', 14000, 70], ['builder', 8000, 71],

@@ -26,6 +26,7 @@ const ELSEWHERE: Record<string, string> = {
   APPLICATION_INACTIVE: 'property/applications_equal_naive.test.ts',
   CLIENT_ID_IN_USE: 'property/applications_equal_naive.test.ts',
   TOO_MANY_APPLICATIONS: 'property/applications_equal_naive.test.ts',
+  TOO_MANY_LAUNCHES: 'scenario/launches.test.ts',
 }
 const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },
@@ -51,6 +52,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'waiting', seed: 61, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'builder', seed: 70, commands: 60_000, checkEvery: 97 },
   { variant: 'builder', seed: 71, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'launches', seed: 80, commands: 60_000, checkEvery: 97 },
+  { variant: 'launches', seed: 81, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>
     ({ variant, seed: 90, commands: 16_000, checkEvery: 7, workload: { deadlines: true } })),
 ]

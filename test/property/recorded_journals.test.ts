@@ -135,10 +135,10 @@ function makeOperatorJournal(dataDir: string): void {
   void matcher.database.close()
 }
 
-/** Writes what operators list and raise beside traders. What the sequencer does not let into the journal is left out. */
-function makeListingJournal(dataDir: string): void {
-  const matcher = startMatcher(dataDir, { genesis: genesisText(VARIANTS['listing']!) })
-  const workload = new Workload(7, matcher.sequencer.state.genesis, { families: true, listing: true })
+/** Writes what operators list and raise, or launches, beside traders. What the sequencer does not let into the journal is left out. */
+function makeListingJournal(dataDir: string, variant: 'listing' | 'launches'): void {
+  const matcher = startMatcher(dataDir, { genesis: genesisText(VARIANTS[variant]!) })
+  const workload = new Workload(7, matcher.sequencer.state.genesis, { families: true, [variant]: true })
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   for (let index = 0; index < 2400; index++) {
     workload.next(command, 0)
@@ -230,7 +230,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     else if (variant === 'own') makeOwnOrdersJournal(dataDir)
     else if (variant === 'margin') makeMarginJournal(dataDir, 'perps')
     else if (variant === 'waiting') makeMarginJournal(dataDir, 'perpsWaiting')
-    else if (variant === 'listing') makeListingJournal(dataDir)
+    else if (variant === 'listing' || variant === 'launches') makeListingJournal(dataDir, variant)
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))
     writeFileSync(LIST, `${JSON.stringify({ ...recorded, [name]: read(dataDir) }, null, 2)}\n`)

@@ -31,7 +31,7 @@ const OWNED: Record<string, string> = {
 }
 /** Fields that name what belongs to everybody, or what the caller only makes up. */
 const NOBODYS = new Set([
-  'tradingPairId', 'assetId', 'clientOrderId', 'clientTwapId', 'allowedTradingPairIds', 'selectedTradingPairIds',
+  'tradingPairId', 'assetId', 'clientOrderId', 'clientTwapId', 'allowedTradingPairIds', 'selectedTradingPairIds', 'launchId', 'ownerId',
 ])
 
 const directory = temporaryDirectory()

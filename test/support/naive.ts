@@ -7,7 +7,8 @@
  * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
  * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, mass cancels in
  * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts,
- * margin trading in naive_margin.ts, orders that wait in naive_conditional.ts and naive_twap.ts, builder codes in naive_builder.ts.
+ * margin trading in naive_margin.ts, orders that wait in naive_conditional.ts and naive_twap.ts, builder codes in naive_builder.ts,
+ * launches in naive_launches.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
@@ -19,6 +20,7 @@ import { Builder, builderCommand } from './naive_builder.ts'
 import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { Waiting } from './naive_conditional.ts'
+import { launchCommand, type Launch } from './naive_launches.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { Margins } from './naive_margin.ts'
 import { marginCommand } from './naive_margin_commands.ts'
@@ -51,6 +53,7 @@ export const CODE = {
   TRAILING_STOP_EXISTS: 440, INVALID_TRIGGER_PRICE: 441, TOO_MANY_CONDITIONAL_ORDERS: 442, TOO_MANY_TWAP_ORDERS: 443,
   INVALID_SCHEDULE: 444, BEYOND_LIMIT_PRICE: 445,
   BUILDER_FEE_ABOVE_CAP: 450, NOT_ENROLLED: 451, NOT_PAYOUT_WALLET: 452, BUILDER_FEES_OFF: 453, NO_FEE_CHANGES_LEFT: 454,
+  PERMISSION_DENIED: 460, LEASE_CONFLICT: 461, LEASE_LOST: 462, LAUNCH_EXISTS: 463, TOO_MANY_LAUNCHES: 464, LAUNCH_ENDED: 465,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900, TRIGGERS_BEHIND: 907,
 } as const
 
@@ -143,6 +146,7 @@ export class NaiveExchange {
   readonly margins: Margins
   readonly waiting = new Waiting()
   readonly builder = new Builder()
+  launches: Launch[] = []
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = ownGenesis(genesis)
@@ -177,7 +181,8 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
-    else if (marginCommand(this, command, type) || waitingCommand(this, command, type) || builderCommand(this, command)) return this.events
+    else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
+    else if (builderCommand(this, command) || launchCommand(this, command)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }

@@ -92,8 +92,8 @@ export function duel(options: DuelOptions): DuelReport {
   const text = genesisText(VARIANTS[options.variant]!)
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
-  const { families = false, clients, visitors, listing, waiting = false, builder } = VARIANTS[options.variant]!
-  const put = { families, clients, visitors, listing, waiting, builder, losses: true, ownOrders: true }
+  const { families = false, clients, visitors, listing, waiting = false, builder, launches } = VARIANTS[options.variant]!
+  const put = { families, clients, visitors, listing, waiting, builder, launches, losses: true, ownOrders: true }
   const turns = waiting ? WAITING_TURNS : TURNS
   const workload = new Workload(options.seed, state.genesis, { ...put, ...options.workload })
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))

@@ -1,9 +1,7 @@
 /**
- * Trading in the naive exchange: placement, matching, replacement and every way an order ends. See naive.ts.
- *
- * Rules, in the words of the specification and the page of interface decisions: price-time priority at the maker's price; one fee
- * per order, rounded up once over all its fills; a resting order locks exactly what it may still cost; an order whose time is over
- * never trades.
+ * Trading in the naive exchange: placement, matching, replacement and every way an order ends. See naive.ts. Rules: price-time priority at
+ * the maker's price; one fee per order, rounded up once over all its fills; a resting order locks exactly what it may still cost; an order
+ * whose time is over never trades.
  */
 import { Flag, FLAG_ORDER_MASK, Option, Origin, ORIGIN_MASK, originOf } from '../../core/layout/command.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from '../../core/layout/event.ts'
@@ -15,6 +13,7 @@ import { lacksMargin, lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace
 import { endLegs, handOver, legsOf } from './naive_conditional.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
 import { entryLegsRefusal, makeEntryLegs } from './naive_legs.ts'
+import { leaseRefusal } from './naive_launches.ts'
 import { isPerp } from './naive_margin.ts'
 import { collateralOf } from './naive_margin_changes.ts'
 import { afterFill, bearsFill, fillPositions, leavePosition, mayRest } from './naive_margin_fills.ts'
@@ -111,7 +110,7 @@ export function place(ex: Ex, command: Decoded): void {
   const pair = Number(command['pair'])
   const known = ex.admit(command, account)
   if (typeof known === 'object') return ex.repeat(command, known)
-  const early = known || openRefusal(ex, pair, given)
+  const early = known || openRefusal(ex, pair, given) || leaseRefusal(ex, command, account, pair, given)
   if (early !== 0) return ex.refuse(command, early, account)
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given) || lacksMargin(agent, given, Number(command['leverage']))
@@ -407,6 +406,7 @@ export function replace(ex: Ex, command: Decoded): void {
   if (known !== 0) return ex.refuse(command, known, account)
   const original = targetOf(ex, command, account)
   if (original === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
+  if (leaseRefusal(ex, command, account, original.pair, original.flags) !== 0) return ex.refuse(command, CODE.LEASE_LOST, account)
   const agent = ex.signingAgent(command)
   const leverage = original.margin === null ? 0 : original.margin.position.leverage
   const lacking = agent === null ? 0 : lacksToReplace(ex, agent, original) || lacksMargin(agent, original.flags, leverage)

@@ -14,6 +14,7 @@ import {
   type Conditional,
 } from './naive_conditional.ts'
 import { payerOf } from './naive_families.ts'
+import { leaseRefusal } from './naive_launches.ts'
 import { exact, isPerp, perpOf, roundedDown, type MarginAccount } from './naive_margin.ts'
 import { isRefused, placeOf } from './naive_margin_orders.ts'
 import { end } from './naive_orders.ts'
@@ -183,7 +184,7 @@ const OTHERS = Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_
 function createRefusal(ex: Ex, command: Decoded, account: number): { code: number; margin: MarginAccount | null } {
   const [pair, flags, length] = [Number(command['pair']), Number(command['flags']), Number(command['labelLength'])]
   const no = (code: number): { code: number; margin: null } => ({ code, margin: null })
-  const early = openRefusal(ex, pair) || (has(flags, OTHERS) ? CODE.VALIDATION_ERROR : 0)
+  const early = openRefusal(ex, pair) || leaseRefusal(ex, command, account, pair, flags) || (has(flags, OTHERS) ? CODE.VALIDATION_ERROR : 0)
   if (early !== 0) return no(early)
   if (isPerp(ex, pair) ? !has(flags, Flag.MARGIN) : has(flags, MARGIN_FLAGS)) return no(CODE.WRONG_TRADING_MODE)
   const code = termsRefusal(ex, command, pair, flags) || timesRefusal(ex, command)

@@ -44,7 +44,7 @@ import { touchAccount } from '../../core/state/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
 import { createBench, type Bench } from './naive_compare.ts'
-import { FIRST_LANE } from './first_lane.ts'
+import { isOfFirstLane } from './workload_lanes.ts'
 import { copyStored } from './recording.ts'
 import { agentStep, opening, type AgentName } from './scenario_agents.ts'
 import { builderStep } from './scenario_builder.ts'
@@ -169,7 +169,7 @@ export class Scene {
 
   /** Applies one command, notes its trades and keeps its RESULT. */
   private send(layout: Layout, type: CommandType, values: Decoded): void {
-    encode(layout, this.command, 0, { kind: kindOf(type, 1, FIRST_LANE.has(type) ? 0 : 1), ...inWords(type, values) })
+    encode(layout, this.command, 0, { kind: kindOf(type, 1, isOfFirstLane(type) ? 0 : 1), ...inWords(type, values) })
     const { said, run, state } = this.bench
     const count = run(this.command, 0, this.time)
     checkInvariants(state)

@@ -96,6 +96,7 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     UpdateSubAccountLimit: { subAccountId, assetId, maxAmount: '11' }, DeleteSubAccountLimit: { subAccountId, assetId },
     UpsertDelegatedAgent: { agentAddress, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [tradingPairId] },
     ListDelegatedAgents: {}, GetDelegatedAgent: { agentId: NO_AGENT }, RevokeDelegatedAgent: { agentId: NO_AGENT },
+    ClaimLease: { launchId: 'launch-7', ownerId: 'process-1', expectedGeneration: '0' },
     ...marginInputs(genesis), ...waitingInputs(genesis),
   }
 }

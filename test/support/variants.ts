@@ -57,6 +57,8 @@ export interface VariantSpec {
   waiting?: boolean
   /** Its workload has applications that charge for fills. */
   builder?: boolean
+  /** Its workload has launches. */
+  launches?: boolean
 }
 
 const DAY = 86_400_000
@@ -316,6 +318,8 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       ...FAMILY.limits, twapSliceMs: 1000, twapOrders: 40, twapOrdersPerAccount: 5, conditionalOrders: 24, conditionalOrdersPerAccount: 3,
     },
   },
+  /** Makers with leases on few pairs, and TWAP orders of theirs. */
+  launches: { ...FAMILY, waiting: true, launches: true },
   /** The same, begun by a version that did not ask wallets for their consent. */
   olderFamily: { ...FAMILY, rules: 0 },
   /** One deep book over a wide range of prices, long queues, many pages of levels; sizes up to the largest order value. */

@@ -12,15 +12,16 @@ import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layou
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { inWords, formerAt, tellsAt } from './command_words.ts'
 import { LABELS, namedAt } from './workload_named.ts'
-import { FIRST_LANE } from './first_lane.ts'
 import { grantValues, type Client } from './workload_agents.ts'
 import { BuilderWorkload } from './workload_builder.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
 import { drawSpotLots } from './workload_drawn.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
+import { LaunchWorkload } from './workload_launches.ts'
 import { ListingWorkload } from './workload_listing.ts'
 import type { WorkloadOptions } from './workload_options.ts'
 import type { Command } from './workload_margin_known.ts'
+import { isOfFirstLane } from './workload_lanes.ts'
 import { isOwnOrder, ownOrder } from './workload_own.ts'
 import { cancelValues, deadlineCommand, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
 import { spotWorld, WaitingWorkload, type World } from './workload_waiting.ts'
@@ -55,6 +56,7 @@ export class Workload {
   private readonly visitors: Visitors
   private readonly waiting: WaitingWorkload | null
   private readonly builder: BuilderWorkload | null
+  private readonly launches: LaunchWorkload | null
   private readonly clientOf = new Map<number, number>()
   /** Sequence that made an account, by row. */
   private readonly madeBy = new Map<number, number>()
@@ -84,26 +86,24 @@ export class Workload {
     this.visitors = new Visitors(this.random, options.clients ?? 8, options.visitors)
     this.waiting = options.waiting === true ? new WaitingWorkload(seed, genesis) : null
     this.builder = options.builder === true ? new BuilderWorkload(seed, genesis) : null
+    this.launches = options.launches === true ? new LaunchWorkload(seed, genesis) : null
     this.clients = clientsOf(options.clients ?? 8, this.visitors, this.families !== null)
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
 
   private readonly below = (n: number): number => this.random.below(n)
-
   /** True `n` times of `of`. */
   private readonly chance = (n: number, of: number): boolean => this.below(of) < n
-
-  private pick<T>(list: readonly T[]): T {
-    return list[this.below(list.length)]!
-  }
+  private readonly pick = <T>(list: readonly T[]): T => list[this.below(list.length)]!
 
   /** Writes the next command at word `base`, where there is room for three slots, and moves the time. */
   next(views: Views, base: number): void {
     if (this.families?.isMidnight !== true) this.time += (this.waiting?.pause() ?? 0) + (this.builder?.pause() ?? 0)
-    const trade = (): Command => this.waiting?.command(this.world, () => this.command()) ?? this.command()
+    const trade = (): Command =>
+      this.launches?.command(this.world) ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const { type, values } = this.builder?.command(this.world, trade) ?? trade()
     const lane = 1 + this.below(3)
-    const kind = kindOf(type, 1, FIRST_LANE.has(type) && !this.chance(1, 20) ? 0 : lane)
+    const kind = kindOf(type, 1, isOfFirstLane(type) && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...inWords(type, values), kind, correlation: ++this.correlation })
   }
 
@@ -375,7 +375,7 @@ export class Workload {
 
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
-    this.waiting?.learn(events, count)
+    for (const part of [this.waiting, this.launches]) part?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

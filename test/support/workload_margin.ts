@@ -11,13 +11,13 @@ import { COLLATERAL, LIQUIDATION, LiquidationStatus, MARGIN_ORDER, MARK, POSITIO
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { decode, encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { MARGIN_FIRST_LANE } from './first_lane.ts'
+import { BUILDER_COMMANDS } from './naive_builder.ts'
 import { BuilderWorkload } from './workload_builder.ts'
 import { drawLeverage, drawLots, drawPause } from './workload_margin_drawn.ts'
 import {
   carriedWithin, farOrder, keep, KNOWN_MOST, type Command, type KnownAccount, type KnownBucket, type KnownOrder, type KnownPosition,
 } from './workload_margin_known.ts'
-import { MarginOperator } from './workload_margin_operator.ts'
+import { MarginOperator, OPERATORS } from './workload_margin_operator.ts'
 import { MarginPeople } from './workload_margin_people.ts'
 import { LABELS, namedBy } from './workload_named.ts'
 import { WaitingWorkload, type World } from './workload_waiting.ts'
@@ -76,7 +76,7 @@ export class MarginWorkload {
     this.aimed = null
     const trade = (): Command => this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const { type, values } = this.builder?.command(this.world, trade) ?? trade()
-    const lane = MARGIN_FIRST_LANE.has(type) && !this.chance(1, 60) ? 0 : 1
+    const lane = (OPERATORS.has(type) || BUILDER_COMMANDS.has(type)) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
 

@@ -19,6 +19,8 @@ export interface WorkloadOptions {
   waiting?: boolean | undefined
   /** Applications charge for fills, and the operator shares what the house earns. */
   builder?: boolean | undefined
+  /** Launches, and claims of their makers' leases. */
+  launches?: boolean | undefined
   /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */
   listing?: boolean | undefined
 }

@@ -11,6 +11,7 @@ import {
   AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AT_END, CANCEL_ALL_MAX, commandName, CommandType, DISARM, Origin, PairStatus,
 } from '../../core/layout/command.ts'
 import { Flag, Option } from '../../core/layout/flags.ts'
+import { LAUNCHES_MAX } from '../../core/layout/launches.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CLOSED_MAX, ROWS_MAX } from '../../core/liquidation/settle_pair.ts'
@@ -21,6 +22,7 @@ import { TRAIL_PLACES } from '../../core/state/conditional_rows.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { CountedStage } from '../support/counted_stage.ts'
+import { countLaunches, LAUNCH_LOOK } from '../support/counted_launches.ts'
 import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
 import { countWaiting, QUEUE_LOOK, WAITING_LOOK, WAITING_MOST } from '../support/counted_waiting.ts'
@@ -90,6 +92,9 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.CREATE_TWAP]: WAITING_MOST * WAITING_LOOK,
   [CommandType.CANCEL_TWAP]: FEW,
   [CommandType.TWAP_STEP]: PATH_MAX * FILL,
+  // Finding a launch by its id, among as many as there may be (support/counted_launches.ts).
+  [CommandType.SET_LAUNCH]: LAUNCHES_MAX * LAUNCH_LOOK,
+  [CommandType.CLAIM_LEASE]: LAUNCHES_MAX * LAUNCH_LOOK,
 }
 
 class Stage extends CountedStage {
@@ -242,6 +247,7 @@ function others(stage: Stage, ann: Decoded, bob: Decoded, sub: Decoded, subAccou
   const units = { priceScale: 2, tickUnits: 1, lotScale: 3, lotUnits: 1 }
   count(CommandType.LIST_PAIR, { base: 1, quote: 2, ...units, ...sizes, symbol: hex('BTC/ETH', 32), category: hex('', 16) })
   count(CommandType.SET_PAIR_TERMS, { pair: 0, ...sizes, maxLots: 1_000_000 })
+  countLaunches(stage, ann)
   count(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.HALTED })
   count(CommandType.SET_MAINTENANCE, { on: 1 })
   count(CommandType.ACCEPT_CLOCK, { wall: stage.time })

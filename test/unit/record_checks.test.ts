@@ -22,6 +22,7 @@ import { publish, reserve } from '../../core/ring/spsc.ts'
 import { recordChecks, recordFault, recordRefusal } from '../../core/sequencer/check.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { answersOf, GENESIS, openAccount, startMatcher, takeAnswers, type Matcher, type MatcherOptions } from '../support/journal.ts'
+import { LAUNCH_FREE, LAUNCH_NUMBERS } from '../support/launch_records.ts'
 import { Workload } from '../support/workload.ts'
 
 const INVALID = REFUSALS.INVALID_COMMAND.number
@@ -35,7 +36,7 @@ const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
-  CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION,
+  CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
 ]
 const genesis = parseGenesis(GENESIS)
 const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]
@@ -173,10 +174,12 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   ...Object.fromEntries(['price', 'lots', 'trigger', 'durationMs'].map((name) => [`create_twap.${name}`, [[-1, -INT], [0, INT]]])),
   'create_twap.options': [[1 << 3, -1], [0, 7]],
   labelLength: [[-1, 41], [0, 40]],
+  ...LAUNCH_NUMBERS,
 }
 /** Fields of which the engine knows every value. */
-const FREE = ['kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional', 'faucet',
-  'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh', 'seed',
+const FREE = [
+  ...LAUNCH_FREE, 'kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional',
+  'faucet', 'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh', 'seed',
 ]
 
 t.test('what each field may be', async (t) => {

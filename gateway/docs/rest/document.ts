@@ -112,7 +112,7 @@ function rules({ access, agent, maintenance, rate }: Row): string {
 
 function operationObject(served: ServedOperation): JsonSchema {
   const { name, row, operation } = served
-  const { summary, description, answer } = operation.text
+  const { summary, description, answer, deprecated = false } = operation.text
   const { input, output } = operation.example as { input: JsonSchema; output: unknown }
   const body = operation.body
   const call = exampleCall(row, input, Object.keys(operation.query?.schema.properties ?? {}), body !== null)
@@ -120,6 +120,7 @@ function operationObject(served: ServedOperation): JsonSchema {
     operationId: name,
     tags: [row.service],
     summary,
+    ...(deprecated ? { deprecated } : {}),
     description: `${description}\n\n${rules(row)}`,
     parameters: [...parametersOf(served, input), REQUEST_ID_PARAMETER],
     ...(body === null ? {} : { requestBody: requestBody(served, body, call.body) }),

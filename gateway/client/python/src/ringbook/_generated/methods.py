@@ -11,11 +11,12 @@ if TYPE_CHECKING:
         AccountFrame, AddPositionMarginResponse, AgentAction, Amount, AttachTpSlResponse, Balance, BalancesFrame,
         BatchCancelAllOrdersResponse, BatchCancelOrdersByPairResponse, BatchCancelOrdersResponse,
         BatchCreateOrdersResponse, BatchReplaceOrdersResponse, CancelConditionalOrderResponse, CancelOrderResponse,
-        CancelTwapOrderResponse, CandleInterval, ChallengeResponse, CheckResponse, CloseMarginSubAccountResponse,
-        ClosePositionResponse, CloseType, ConditionType, ConditionalOrder, ConditionalOrdersFrame, ConditionalState,
-        CreateDelegatedSessionResponse, CreateOrderResponse, CreateSubAccountLimitResponse, CreateSubAccountResponse,
-        CreateTwapOrderResponse, DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType,
-        ExecutionStyle, GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
+        CancelTwapOrderResponse, CandleInterval, ChallengeResponse, CheckResponse, ClaimLeaseResponse,
+        CloseMarginSubAccountResponse, ClosePositionResponse, CloseType, ConditionType, ConditionalOrder,
+        ConditionalOrdersFrame, ConditionalState, CreateDelegatedSessionResponse, CreateOrderResponse,
+        CreateSubAccountLimitResponse, CreateSubAccountResponse, CreateTwapOrderResponse, DelegatedAgent,
+        DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType, ExecutionStyle,
+        GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
         GetBuildercodesConfigResponse, GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse,
         GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetScreenerResponse, GetServerTimeResponse,
         GetTradingPairResponse, InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse,
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
         ListApplicationUsersResponse, ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse,
         ListFundingPaymentsResponse, ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse,
         ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
-        ListSubAccountsResponse, ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse,
-        ListTwapSlicesResponse, MarginAccount, MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem,
-        OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk,
-        PositionStatus, PositionsFrame, ReducePositionMarginResponse, RefreshResponse, ReplaceElement,
-        ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState,
-        SetBuilderFeeResponse, Side, SimulateFeesResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
-        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
+        ListSubAccountsResponse, ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse,
+        ListTwapOrdersResponse, ListTwapSlicesResponse, MarginAccount, MarginMode, MarketStatsFrame, MintResponse,
+        OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame, PerpConfig,
+        Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse, RefreshResponse,
+        ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState,
+        SetBuilderFeeResponse, Side, SimulateFeesResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade,
+        TradesFrame, TradingMode, TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
         TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
         TransferCollateralToSubAccountResponse, TransferDirection, TransferSubAccountBalanceResponse, TriggerDirection,
         TwapOrder, TwapOrdersFrame, TwapState, UpdateSubAccountLimitResponse, VerifyResponse,
@@ -484,9 +485,10 @@ class Operations:
         MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND,
         REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
         TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE,
-        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
-        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
-        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
         """
         return cast("CreateOrderResponse", self._call("CreateOrder", {
             "tradingPairId": tradingPairId,
@@ -739,9 +741,9 @@ class Operations:
         WRONG_TRADING_MODE, MASTER_BALANCE_NOT_ALLOWED, RISK_BUCKET_MISMATCH, INVALID_SCHEDULE, UNAUTHENTICATED,
         INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
         STRATEGY_KEY_UNKNOWN, NOT_FOUND, REQUEST_TIMEOUT, CLIENT_ORDER_ID_CONFLICT, TOO_MANY_MARGIN_ACCOUNTS,
-        TOO_MANY_RISK_BUCKETS, TOO_MANY_CONDITIONAL_ORDERS, TOO_MANY_TWAP_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED,
-        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        TOO_MANY_RISK_BUCKETS, TOO_MANY_CONDITIONAL_ORDERS, TOO_MANY_TWAP_ORDERS, LEASE_LOST, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
         """
         return cast("CreateTwapOrderResponse", self._call("CreateTwapOrder", {
             "tradingPairId": tradingPairId,
@@ -870,7 +872,7 @@ class Operations:
         UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
         AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, ORDER_NOT_FOUND, NOT_FOUND, REQUEST_TIMEOUT,
         IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION, TOO_MANY_MARGIN_ACCOUNTS,
-        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
         RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
         ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
         DISK_RESERVE, DISK_FULL.
@@ -1051,6 +1053,16 @@ class Operations:
             "pageSize": pageSize,
             "marketType": marketType,
         }))
+
+    def list_sweeper_chains(self) -> ListSweeperChainsResponse:
+        """Sweeper chains. GET /api/v1/sweeper/chains
+
+        Needs no session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL.
+        """
+        return cast("ListSweeperChainsResponse", self._call("ListSweeperChains", {}))
 
     def get_server_time(self) -> GetServerTimeResponse:
         """Time of the service. GET /api/v1/time
@@ -2094,6 +2106,52 @@ class Operations:
         """
         return cast("CheckResponse", self._call("Check", {}))
 
+    def claim_lease(
+        self,
+        *,
+        launchId: str,
+        ownerId: str,
+        expectedGeneration: str,
+    ) -> ClaimLeaseResponse:
+        """Claim or renew the lease of a maker. POST /api/v1/managed-markets/{launchId}/lease
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, PERMISSION_DENIED,
+        NOT_FOUND, REQUEST_TIMEOUT, LEASE_CONFLICT, LAUNCH_ENDED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_FULL.
+        """
+        return cast("ClaimLeaseResponse", self._call("ClaimLease", {
+            "launchId": launchId,
+            "ownerId": ownerId,
+            "expectedGeneration": expectedGeneration,
+        }))
+
+    def submit_application(
+        self,
+        *,
+        walletAddress: str,
+        email: str,
+        twitterUsername: str,
+        telegramUsername: str,
+    ) -> SubmitApplicationResponse:
+        """Ask to be whitelisted (closed). POST /api/v1/whitelist
+
+        Needs no session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, MIXED_CREDENTIALS,
+        USER_AGENT_REQUIRED, PERMISSION_DENIED, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED.
+        """
+        return cast("SubmitApplicationResponse", self._call("SubmitApplication", {
+            "walletAddress": walletAddress,
+            "email": email,
+            "twitterUsername": twitterUsername,
+            "telegramUsername": telegramUsername,
+        }))
+
 
 class OrderOperations:
     """Operations of order entry, over a socket."""
@@ -2145,9 +2203,10 @@ class OrderOperations:
         MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, NOT_FOUND,
         REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION,
         TOO_MANY_MARGIN_ACCOUNTS, TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE,
-        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
-        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
-        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        TRAILING_STOP_EXISTS, TOO_MANY_CONDITIONAL_ORDERS, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
         """
         return cast("CreateOrderResponse", self._call("CreateOrder", {
             "tradingPairId": tradingPairId,
@@ -2295,7 +2354,7 @@ class OrderOperations:
         UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
         AGENT_NOT_ALLOWED, STRATEGY_KEY_UNKNOWN, ORDER_NOT_FOUND, NOT_FOUND, REQUEST_TIMEOUT,
         IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, RISK_BUCKET_IN_LIQUIDATION, TOO_MANY_MARGIN_ACCOUNTS,
-        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        TOO_MANY_RISK_BUCKETS, TOO_MANY_POSITIONS, WRONG_PERP_MODE, LEASE_LOST, LENGTH_REQUIRED, BODY_TOO_LARGE,
         RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
         ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
         DISK_RESERVE, DISK_FULL.

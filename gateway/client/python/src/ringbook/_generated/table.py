@@ -71,6 +71,7 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("ListFundingRates", "GET", "/api/v1/market/pairs/{tradingPairId}/perp/funding-rates",
      "public", "always", False, "token"),
     ("GetScreener", "GET", "/api/v1/market/screener", "public", "always", False, "number"),
+    ("ListSweeperChains", "GET", "/api/v1/sweeper/chains", "public", "always", False, "none"),
     ("GetServerTime", "GET", "/api/v1/time", "public", "always", False, "none"),
     ("GetOrderbook", "GET", "/api/v1/orderbook/{tradingPairId}", "public", "always", False, "none"),
     ("ListTrades", "GET", "/api/v1/trades", "public", "always", False, "token"),
@@ -126,6 +127,8 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("GetApplicationStats", "GET", "/api/v1/applications/stats", "server-key", "always", False, "none"),
     ("ListApplicationUsers", "GET", "/api/v1/applications/users", "server-key", "always", False, "number"),
     ("Check", "GET", "/api/v1/health", "public", "always", False, "none"),
+    ("ClaimLease", "POST", "/api/v1/managed-markets/{launchId}/lease", "session", "never", True, "none"),
+    ("SubmitApplication", "POST", "/api/v1/whitelist", "public", "never", True, "none"),
 )}
 
 #: Retry class of every code that the service refuses with.
@@ -199,6 +202,7 @@ RETRY = {
     "TRAILING_STOP_EXISTS": "no",
     "INVALID_TRIGGER_PRICE": "no",
     "TOO_MANY_CONDITIONAL_ORDERS": "no",
+    "LEASE_LOST": "no",
     "POST_ONLY_WOULD_CROSS": "no",
     "SELF_TRADE_NOT_ALLOWED": "no",
     "ORDER_NOT_FOUND": "no",
@@ -215,6 +219,9 @@ RETRY = {
     "NOT_PAYOUT_WALLET": "no",
     "BUILDER_FEES_OFF": "no",
     "NO_FEE_CHANGES_LEFT": "no",
+    "PERMISSION_DENIED": "no",
+    "LEASE_CONFLICT": "no",
+    "LAUNCH_ENDED": "no",
 }
 
 #: What ccxt calls each of them.
@@ -288,6 +295,7 @@ CCXT = {
     "TRAILING_STOP_EXISTS": "InvalidOrder",
     "INVALID_TRIGGER_PRICE": "InvalidOrder",
     "TOO_MANY_CONDITIONAL_ORDERS": "InvalidOrder",
+    "LEASE_LOST": "InvalidOrder",
     "POST_ONLY_WOULD_CROSS": "OrderImmediatelyFillable",
     "SELF_TRADE_NOT_ALLOWED": "InvalidOrder",
     "ORDER_NOT_FOUND": "OrderNotFound",
@@ -304,6 +312,9 @@ CCXT = {
     "NOT_PAYOUT_WALLET": "PermissionDenied",
     "BUILDER_FEES_OFF": "PermissionDenied",
     "NO_FEE_CHANGES_LEFT": "BadRequest",
+    "PERMISSION_DENIED": "PermissionDenied",
+    "LEASE_CONFLICT": "BadRequest",
+    "LAUNCH_ENDED": "BadRequest",
 }
 
 #: Channels, and whether they need a session.

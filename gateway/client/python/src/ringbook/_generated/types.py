@@ -439,6 +439,24 @@ class CheckResponse(TypedDict):
     come."""
 
 
+class ClaimLeaseResponse(TypedDict):
+    """Answer of ClaimLease."""
+    launchId: str
+    """The launch, as the operator named it."""
+    ownerId: str
+    """Who holds the lease."""
+    generation: str
+    """Grows by one with each change of who holds the lease."""
+    quoteRevision: str
+    """Grows with each change of holder, maker, phase or length: quotes of before are of other terms."""
+    expiresAt: str
+    """When the lease is over unless it is renewed."""
+    refreshIntervalMs: int
+    """Renew this often, milliseconds."""
+    phase: str
+    """Phase of the launch: PREPARING, LIVE, CLOSING, ENDED; more may come."""
+
+
 class CloseMarginSubAccountResponse(TypedDict):
     """Answer of CloseMarginSubAccount."""
     marginAccountId: str
@@ -1586,6 +1604,12 @@ class ListSubAccountsResponse(TypedDict):
     """Answer of ListSubAccounts."""
     subAccounts: list[SubAccount]
     """Oldest first."""
+
+
+class ListSweeperChainsResponse(TypedDict):
+    """Answer of ListSweeperChains."""
+    chains: list[SweeperChain]
+    """Chains; exactly one of them is the hub."""
 
 
 class _ListTradesResponse(TypedDict):
@@ -2914,6 +2938,38 @@ class SubAccountLimit(TypedDict):
     """Held now by resting orders, in units of the asset."""
 
 
+class SubmitApplicationResponse(TypedDict):
+    """Answer of SubmitApplication."""
+    message: str
+    """What happened, in words; do not parse it."""
+    userId: str
+    """User of the application."""
+
+
+class SweeperAsset(TypedDict):
+    """A token that is swept from a chain."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    tokenAddress: str
+    """Contract address of the token on that chain."""
+    decimals: int
+    """Decimals of the token on that chain; may differ from those of the asset."""
+    minSweepRaw: str
+    """Least amount that is swept, in base units of the token: a whole number as text."""
+
+
+class SweeperChain(TypedDict):
+    """A chain from which deposits are swept."""
+    chainId: int
+    """EVM chain id."""
+    shortName: str
+    """Short name of the chain."""
+    isHub: bool
+    """True of the one chain of settlement, to which all others are swept."""
+    assets: list[SweeperAsset]
+    """Tokens that are swept."""
+
+
 #: GTC rests until it is filled, cancelled or expires; IOC fills what it can at once and ends; FOK fills whole at once
 #: or not at all. A MARKET order carries none.
 TimeInForce = Literal["GTC", "IOC", "FOK"]
@@ -3470,7 +3526,7 @@ __all__ = [
     "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse", "BatchCancelOrdersResponseResultsItem",
     "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem", "BatchReplaceOrdersResponse",
     "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelConditionalOrderResponse", "CancelOrderResponse",
-    "CancelTwapOrderResponse", "Candle", "CandleInterval", "ChallengeResponse", "CheckResponse",
+    "CancelTwapOrderResponse", "Candle", "CandleInterval", "ChallengeResponse", "CheckResponse", "ClaimLeaseResponse",
     "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType", "ConditionType", "ConditionalOrder",
     "ConditionalOrderUpdate", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData",
     "ConditionalState", "ConditionalTerminalReason", "CreateDelegatedSessionResponse", "CreateOrderResponse",
@@ -3490,12 +3546,12 @@ __all__ = [
     "ListBalancesResponse", "ListConditionalOrdersResponse", "ListDelegatedAgentsResponse",
     "ListFundingPaymentsResponse", "ListFundingRatesResponse", "ListMarginAccountsResponse", "ListMovementsResponse",
     "ListOrdersResponse", "ListPositionsResponse", "ListRiskBucketsResponse", "ListSubAccountLimitsResponse",
-    "ListSubAccountsResponse", "ListTradesResponse", "ListTradingPairsResponse", "ListTwapOrdersResponse",
-    "ListTwapSlicesResponse", "MarginAccount", "MarginAccountState", "MarginMode", "MarketStatsFrame",
-    "MarketStatsSnapshot", "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate",
-    "MarketStatsUpdateData", "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement",
-    "NotCancelled", "OhlcvFrame", "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order",
-    "OrderItem", "OrderRisk", "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame",
+    "ListSubAccountsResponse", "ListSweeperChainsResponse", "ListTradesResponse", "ListTradingPairsResponse",
+    "ListTwapOrdersResponse", "ListTwapSlicesResponse", "MarginAccount", "MarginAccountState", "MarginMode",
+    "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem",
+    "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult", "MatchResultExecutionPriceRange", "MintResponse",
+    "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData",
+    "Order", "OrderItem", "OrderRisk", "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame",
     "OrderbookSnapshot", "OrderbookSnapshotData", "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem",
     "OrderbookUpdate", "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem",
     "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData", "PerpConfig", "Position", "PositionDirection",
@@ -3503,11 +3559,12 @@ __all__ = [
     "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
     "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState", "RiskTier", "ScreenerDay",
     "ScreenerItem", "SetBuilderFeeResponse", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount",
-    "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData",
-    "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType",
-    "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
-    "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
-    "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData",
-    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse",
-    "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
+    "SubAccountLimit", "SubmitApplicationResponse", "SweeperAsset", "SweeperChain", "TimeInForce", "TpSlLeg", "Trade",
+    "TradesFrame", "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode",
+    "TradingPair", "TrailingStopLeg", "TransactionType", "TransferCollateralFromRiskBucketResponse",
+    "TransferCollateralFromSubAccountResponse", "TransferCollateralToRiskBucketResponse",
+    "TransferCollateralToSubAccountResponse", "TransferDirection", "TransferSubAccountBalanceResponse",
+    "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot",
+    "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
+    "WithdrawCollateralResponse",
 ]

@@ -1,0 +1,50 @@
+/** Sweeper chains (specification, Sweeper chains), from the genesis document (core/state/sweeper.ts). */
+import Type, { type Static } from 'typebox'
+import * as sample from './example_values.ts'
+import * as fields from './fields.ts'
+import { operation } from './operation.ts'
+import { field, record } from './schema.ts'
+
+const SweeperAsset = record(
+  'SweeperAsset', 'A token that is swept from a chain.',
+  Type.Object({
+    symbol: fields.symbol,
+    tokenAddress: field(Type.String(), 'Contract address of the token on that chain.'),
+    decimals: field(Type.Integer(), 'Decimals of the token on that chain; may differ from those of the asset.'),
+    minSweepRaw: field(Type.String(), 'Least amount that is swept, in base units of the token: a whole number as text.'),
+  }),
+)
+const SweeperChain = record(
+  'SweeperChain', 'A chain from which deposits are swept.',
+  Type.Object({
+    chainId: field(Type.Integer(), 'EVM chain id.'),
+    shortName: field(Type.String(), 'Short name of the chain.'),
+    isHub: field(Type.Boolean(), 'True of the one chain of settlement, to which all others are swept.'),
+    assets: field(Type.Array(SweeperAsset), 'Tokens that are swept.'),
+  }),
+)
+type SweeperChain = Static<typeof SweeperChain>
+
+export const ListSweeperChains = operation({
+  service: 'MarketService', method: 'GET', path: '/api/v1/sweeper/chains',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Sweeper chains',
+  description: 'Chains from which deposits are swept to the chain of settlement, with the tokens that are and the least amount of each. '
+    + 'An empty list: this exchange sweeps nothing.',
+  answer: 'All chains, as the operator configured them.',
+  refusals: [],
+  output: Type.Object({ chains: field(Type.Array(SweeperChain), 'Chains; exactly one of them is the hub.') }),
+  example: {
+    input: {},
+    output: {
+      chains: [{
+        chainId: 1328, shortName: 'sei-testnet', isHub: true,
+        assets: [{ symbol: 'USDC', tokenAddress: sample.usdc.token, decimals: 6, minSweepRaw: '1000000' }],
+      }],
+    },
+  },
+  run: ({ genesis }, call) => call.answer({
+    chains: genesis.sweeperChains.map(({ chainId, shortName, hub, assets }): SweeperChain =>
+      ({ chainId, shortName, isHub: hub, assets: assets.map((asset) => ({ ...asset })) })),
+  }),
+})
