@@ -201,6 +201,12 @@ export const TWAP_ANSWER = answer('twap_answer', {
 /** CANCEL_CONDITIONAL and CANCEL_TWAP. */
 export const CANCELLED_WAITING_ANSWER = answer('cancelled_waiting_answer', { pair: 'pair' })
 
+/** REGISTER_LEADER and RELEASE_LEADER: row of the leader, and the sequence that made it. */
+export const LEADER_ANSWER = answer('leader_answer', { leader: 'detail', createdSequence: 'originalSequence' })
+
+/** CREATE_FOLLOW, UPDATE_FOLLOW and STOP_FOLLOW: row, FollowState, and the sequence that made it. */
+export const FOLLOW_ANSWER = answer('follow_answer', { follow: 'detail', state: 'detail2', createdSequence: 'originalSequence' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -243,6 +249,11 @@ const ANSWERS = {
   [CommandType.CANCEL_CONDITIONAL]: CANCELLED_WAITING_ANSWER,
   [CommandType.CREATE_TWAP]: TWAP_ANSWER,
   [CommandType.CANCEL_TWAP]: CANCELLED_WAITING_ANSWER,
+  [CommandType.REGISTER_LEADER]: LEADER_ANSWER,
+  [CommandType.RELEASE_LEADER]: LEADER_ANSWER,
+  [CommandType.CREATE_FOLLOW]: FOLLOW_ANSWER,
+  [CommandType.UPDATE_FOLLOW]: FOLLOW_ANSWER,
+  [CommandType.STOP_FOLLOW]: FOLLOW_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
@@ -259,6 +270,8 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.LIST_ASSET]: LISTING_REFUSAL,
   [CommandType.LIST_PAIR]: LISTING_REFUSAL,
   [CommandType.SET_PAIR_TERMS]: LISTING_REFUSAL,
+  [CommandType.CREATE_FOLLOW]: SHORT_REFUSAL,
+  [CommandType.UPDATE_FOLLOW]: SHORT_REFUSAL,
 }
 
 /** Layout of the answer, with this code, to a command of this type. */

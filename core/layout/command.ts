@@ -20,6 +20,9 @@ import { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND } f
 import {
   ATTACH_CONDITIONALS_COMMAND, CANCEL_CONDITIONAL_COMMAND, EXPIRE_CONDITIONAL_COMMAND, LEGS, TRIGGER_STEP_COMMAND,
 } from './conditional.ts'
+import {
+  COPY_STEP_COMMAND, CREATE_FOLLOW_COMMAND, REGISTER_LEADER_COMMAND, RELEASE_LEADER_COMMAND, STOP_FOLLOW_COMMAND, UPDATE_FOLLOW_COMMAND,
+} from './copying.ts'
 import { CLIENT_ORDER_ID_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
@@ -99,6 +102,12 @@ export const CommandType = {
   CREATE_TWAP: 64,
   CANCEL_TWAP: 65,
   TWAP_STEP: 66,
+  REGISTER_LEADER: 70,
+  RELEASE_LEADER: 71,
+  CREATE_FOLLOW: 72,
+  UPDATE_FOLLOW: 73,
+  STOP_FOLLOW: 74,
+  COPY_STEP: 75,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -398,6 +407,12 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.CREATE_TWAP]: CREATE_TWAP_COMMAND,
   [CommandType.CANCEL_TWAP]: CANCEL_TWAP_COMMAND,
   [CommandType.TWAP_STEP]: TWAP_STEP_COMMAND,
+  [CommandType.REGISTER_LEADER]: REGISTER_LEADER_COMMAND,
+  [CommandType.RELEASE_LEADER]: RELEASE_LEADER_COMMAND,
+  [CommandType.CREATE_FOLLOW]: CREATE_FOLLOW_COMMAND,
+  [CommandType.UPDATE_FOLLOW]: UPDATE_FOLLOW_COMMAND,
+  [CommandType.STOP_FOLLOW]: STOP_FOLLOW_COMMAND,
+  [CommandType.COPY_STEP]: COPY_STEP_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

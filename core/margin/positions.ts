@@ -36,6 +36,7 @@ import { touchBucket, useBucket } from './buckets.ts'
 import { endWithPosition } from './conditionals.ts'
 import { fundingOf } from './figures.ts'
 import { disarm } from './guard_heap.ts'
+import { noteLead } from './leads.ts'
 import { enlistBucket } from './liquidation_list.ts'
 
 /** The bucket of a position. */
@@ -155,6 +156,7 @@ export function settleFunding(state: State, row: number): void {
 export function changeLots(state: State, row: number, lots: number, price: number, reason: number): void {
   const { registers } = state
   settleFunding(state, row)
+  if (scalar(state, SCALAR.LEADERS_USED) !== 0) noteLead(state, row, lots)
   const held = get(state, row, POSITION.LOTS)
   if (held === 0 || (held > 0) === (lots > 0)) {
     openLots(state, row, lots, price)

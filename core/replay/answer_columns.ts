@@ -20,6 +20,7 @@ import {
   amount, application, asset, bits, both, columnsOf, given, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity,
   quote, session, time, unlessRefused, unlessZero, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
+import { copyAnswerColumns } from './copy_columns.ts'
 import { waitingAnswerColumns } from './waiting_columns.ts'
 
 /** The code is a column of the command's row (kinds.ts). */
@@ -109,6 +110,7 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.SET_PERP]: columnsOf(PERP_ANSWER, { ...HEAD, pair, setting: named(PerpSetting), before: whole('valueBefore') }),
   [CommandType.FUND_INSURANCE]: columnsOf(FUND_ANSWER, { ...HEAD, deposited: whole('depositedAtoms') }),
   ...waitingAnswerColumns(HEAD),
+  ...copyAnswerColumns(HEAD),
 }
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 

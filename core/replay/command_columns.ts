@@ -15,6 +15,7 @@ import {
 } from './meanings.ts'
 import { marginCommandColumns, NO_ORDER_MARGIN, ORDER_MARGIN_FIELDS } from './margin_columns.ts'
 import { agentMarginAccounts, agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
+import { copyCommandColumns } from './copy_columns.ts'
 import { LEG_FIELDS, NO_LEGS, waitingCommandColumns } from './waiting_columns.ts'
 
 /** `kind`: which lane it came through, 0 the operator's and the sequencer's own, 1..N the gateway threads. */
@@ -150,4 +151,5 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.ACCEPT_CLOCK]: columnsOf(ACCEPT_CLOCK_COMMAND, { ...OWN, wall: time('wallClock') }),
   ...marginCommandColumns(SIGNED, OWN, KEY),
   ...waitingCommandColumns(SIGNED, OWN),
+  ...copyCommandColumns(SIGNED, OWN),
 }

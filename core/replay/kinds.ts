@@ -46,6 +46,10 @@ export const COMMAND_KINDS = {
     CommandType.ATTACH_CONDITIONALS, CommandType.CANCEL_CONDITIONAL, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP,
   ],
   twap_orders: [CommandType.CREATE_TWAP, CommandType.CANCEL_TWAP, CommandType.TWAP_STEP],
+  copy_trading: [
+    CommandType.REGISTER_LEADER, CommandType.RELEASE_LEADER, CommandType.CREATE_FOLLOW, CommandType.UPDATE_FOLLOW, CommandType.STOP_FOLLOW,
+    CommandType.COPY_STEP,
+  ],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {
@@ -66,6 +70,8 @@ export const EVENT_KINDS = {
   twap_changes: EventType.TWAP,
   twap_terms: EventType.TWAP_OPENED,
   twap_slices: EventType.CHILD_ORDER,
+  follow_changes: EventType.FOLLOW,
+  leader_changes: EventType.LEADER,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

@@ -26,18 +26,23 @@ const OF_MARGIN: readonly ColumnName[] =
   ['perps', 'marginTotals', 'marginAccounts', 'riskBuckets', 'positions', 'orderMargins', 'rankings', 'agentMargins']
 /** Columns of orders that wait. An exchange in which none ever did has not written them. */
 const OF_WAITING: readonly ColumnName[] = ['waiting', 'conditionals', 'trailGroups', 'pendingMarks', 'twaps', 'orderParents']
+/** Columns of copy trading. An exchange without leaders has not written them. */
+const OF_COPYING: readonly ColumnName[] = ['copying', 'copyAccounts', 'leaders', 'leads', 'follows', 'followPairs']
 /** Scalars that an exchange with neither writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**
  * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, and before the first order that waits nothing of those, so that snapshots of exchanges from before either stay what they are.
+ * them, before the first order that waits nothing of those, and before the first leader nothing of copy trading, so that snapshots of
+ * exchanges from before any of them stay what they are.
  */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0
   const waited = (state.scalars[SCALAR.CONDITIONALS_USED]! | state.scalars[SCALAR.TWAPS_USED]!) !== 0
+  const copied = state.scalars[SCALAR.LEADERS_USED] !== 0
   const isStored = ({ name, derived }: Column): boolean =>
-    !derived && (trades || !OF_MARGIN.includes(name)) && (waited || !OF_WAITING.includes(name))
+    !derived && (trades || !OF_MARGIN.includes(name)) && (waited || !OF_WAITING.includes(name)) &&
+    (copied || !OF_COPYING.includes(name))
   return columnsOf(state.genesis).filter(isStored).map((column) => {
     const bytes = columnOf(state.genesis, state.buffers, column.name)
     const used = column.name === 'scalars' && !trades && !waited ? SCALAR_BYTES_BEFORE : usedBytes(state, column)

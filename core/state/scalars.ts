@@ -42,6 +42,8 @@ export const SCALAR = {
   CONDITIONALS_USED: 45, CONDITIONALS_FREE: 46, CONDITIONALS_LIVE: 47,
   TRAIL_GROUPS_USED: 48, TRAIL_GROUPS_FREE: 49,
   TWAPS_USED: 50, TWAPS_FREE: 51, TWAPS_LIVE: 52,
+  /** Rows of copy trading ever used (copy_rows.ts, whose column `copying` has the other numbers). */
+  LEADERS_USED: 59, FOLLOWS_USED: 60,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

@@ -18,6 +18,8 @@ import { applicationsOf, setApplications, type NaiveApplication } from './naive_
 import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { Waiting } from './naive_conditional.ts'
+import { Copies } from './naive_copies.ts'
+import { copyCommand } from './naive_copy_step.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { Margins } from './naive_margin.ts'
 import { marginCommand } from './naive_margin_commands.ts'
@@ -49,6 +51,9 @@ export const CODE = {
   POSITION_NOT_FOUND: 428, PRICE_OUT_OF_BAND: 429, STRATEGY_KEY_UNKNOWN: 430, WRONG_PERP_MODE: 431,
   TRAILING_STOP_EXISTS: 440, INVALID_TRIGGER_PRICE: 441, TOO_MANY_CONDITIONAL_ORDERS: 442, TOO_MANY_TWAP_ORDERS: 443,
   INVALID_SCHEDULE: 444, BEYOND_LIMIT_PRICE: 445,
+  HANDLE_TAKEN: 470, HANDLE_CHANGE_TOO_SOON: 471, ALREADY_LEADER: 472, TOO_MANY_LEADERS: 473, ALREADY_FOLLOWING: 474,
+  CANNOT_FOLLOW: 475, CANNOT_LEAD: 476, TOO_MANY_FOLLOWS: 477, LEADER_FULL: 478, ALLOCATION_TOO_SMALL: 479, FOLLOW_STOPPING: 480,
+  COPY_MARGIN_ACCOUNT: 481, LEADER_EQUITY: 482, COPY_PARTLY_FILLED: 483,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900, TRIGGERS_BEHIND: 907,
 } as const
 
@@ -140,6 +145,7 @@ export class NaiveExchange {
   events: NaiveEvent[] = []
   readonly margins: Margins
   readonly waiting = new Waiting()
+  readonly copies = new Copies()
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = ownGenesis(genesis)
@@ -174,7 +180,7 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
-    else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
+    else if (marginCommand(this, command, type) || waitingCommand(this, command, type) || copyCommand(this, command, type)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }

@@ -18,6 +18,7 @@ import {
 import { MarginOperator, OPERATORS } from './workload_margin_operator.ts'
 import { MarginPeople } from './workload_margin_people.ts'
 import { LABELS, namedBy } from './workload_named.ts'
+import { CopyWorkload } from './workload_copies.ts'
 import { WaitingWorkload, type World } from './workload_waiting.ts'
 
 const START = 1_700_000_000_000
@@ -49,10 +50,11 @@ export class MarginWorkload {
   private failing: KnownBucket | null = null
   private flood: { position: KnownPosition; left: number } | null = null
   readonly waiting: WaitingWorkload | null
+  readonly copies: CopyWorkload | null
   /** Sequence that made an account. */
   private readonly made = new Map<number, number>()
 
-  constructor(seed: number, genesis: Genesis, waits = false, clients = 9) {
+  constructor(seed: number, genesis: Genesis, waits = false, clients = 9, copies = false) {
     this.genesis = genesis
     this.random = createPrng(seed)
     this.people = new MarginPeople(genesis, this.random, clients)
@@ -60,6 +62,7 @@ export class MarginWorkload {
     this.perps = genesis.pairs.filter(({ perp }) => perp !== null).map(({ index }) => index)
     this.collateral = genesis.pairs[this.perps[0]!]!.quote
     this.waiting = waits ? new WaitingWorkload(seed, genesis) : null
+    this.copies = copies ? new CopyWorkload(seed, genesis) : null
   }
 
   private below(n: number): number {
@@ -73,8 +76,9 @@ export class MarginWorkload {
   next(views: Views, base: number): void {
     this.time += drawPause(this.random) + (this.waiting?.pause() ?? 0)
     this.aimed = null
-    const { type, values } = this.waiting?.command(this.world, () => this.command()) ?? this.command()
-    const lane = OPERATORS.has(type) && !this.chance(1, 60) ? 0 : 1
+    const copy = this.copies?.command(this.world) ?? null
+    const { type, values } = copy ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
+    const lane = (OPERATORS.has(type) || type === CommandType.COPY_STEP) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
 
@@ -345,6 +349,7 @@ export class MarginWorkload {
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
     this.waiting?.learn(events, count)
+    this.copies?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)
