@@ -320,7 +320,9 @@ export const REFUSALS = {
     'InvalidOrder',
   ),
   LEADER_EQUITY: refusal(482, 'LEADER_EQUITY', 'CONFLICT', 'The leader has no equity, or none that is known now', 'BadRequest'),
-  COPY_PARTLY_FILLED: refusal(483, 'COPY_PARTLY_FILLED', 'CONFLICT', 'The book had less within the band than was to be copied', 'BadRequest'),
+  COPY_PARTLY_FILLED: refusal(
+    483, 'COPY_PARTLY_FILLED', 'CONFLICT', 'The book had less within the band than was to be copied', 'BadRequest',
+  ),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

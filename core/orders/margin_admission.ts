@@ -28,7 +28,8 @@ import { assert } from '../lib/assert.ts'
 import { emitMarginOrder, emitPosition } from '../events/emit.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import {
-  findBucket, findMarginAccount, isBucketOf, isInLiquidation, isOfFollow, makeBucket, makeParent, marginAccountOf, mayMakeBucket, namedBucket,
+  findBucket, findMarginAccount, isBucketOf, isInLiquidation, isOfFollow, makeBucket, makeParent,
+  marginAccountOf, mayMakeBucket, namedBucket,
 } from '../margin/buckets.ts'
 import { hasFreshPrices } from '../margin/collateral.ts'
 import { bucketFigures, markOf, requirementOf } from '../margin/figures.ts'

@@ -15,8 +15,8 @@ import {
 } from '../state/copy_rows.ts'
 import { MARGIN_ACCOUNT, MarginAccountKind, STRATEGY_KEY_BYTES } from '../state/margin_rows.ts'
 import {
-  add, addScalar, bytesOf, clearWords, copyAccountRow, copyingRow, followAt, followPairRow, followRow, get, getF64, getI64, leaderAt, leaderRow,
-  marginAccountAt, now, scalar, sequence, set, setF64, setI64,
+  add, addScalar, bytesOf, clearWords, copyAccountRow, copyingRow, followAt, followPairRow, followRow, get, getF64, getI64, leaderAt,
+  leaderRow, marginAccountAt, now, scalar, sequence, set, setF64, setI64,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { copyFamilyRow, giveUpLeader } from './leaders.ts'

@@ -105,7 +105,7 @@ export function closeMarginAccount(state: State, command: Views, base: number): 
   writeI64(state.outbox, result, CLOSED_MARGIN_ACCOUNT_ANSWER.at.amount, state.registers[R.AMOUNT]!)
 }
 
-/** Settles the buckets of a sub-account that {@link closeRefusal} lets close, and gives it up. Register AMOUNT = what went to the parent. */
+/** Settles the buckets of a sub-account that {@link closeRefusal} lets close, and gives it up. Register AMOUNT: what went to the parent. */
 export function closeSub(state: State, account: number, sub: number): void {
   const { registers } = state
   settleBuckets(state, sub)

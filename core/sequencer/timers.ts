@@ -5,10 +5,10 @@
  * (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one EXPIRE_ORDER each,
  * accounts whose deadline is over (orders/dead_man.ts), one CONTINUE_CANCEL each, conditional orders whose time is over, one
  * EXPIRE_CONDITIONAL each, and TWAP orders, one TWAP_STEP each, {@link SLICES_MAX} at most: {@link TIMED_MAX} commands in all. What prices
- * lead to stands between margin trading and these (trigger_timers.ts), and so does what leaders did (copy_timers.ts). Then come parts of mass cancels that nobody goes on with, {@link
- * SWEEPS_MAX}. Of each turn timers take half of a batch at most, so that however many orders expire in one moment everybody else's commands
- * go along; what is left has its part of the next turn. Until its command came an order is at rest for readers, but it never fills
- * (book/match.ts). The engine checks each command again.
+ * lead to stands between margin trading and these (trigger_timers.ts), and so does what leaders did (copy_timers.ts). Then come parts of
+ * mass cancels that nobody goes on with, {@link SWEEPS_MAX}. Of each turn timers take half of a batch at most, so that however many orders
+ * expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an order is
+ * at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
  */
 import { CommandType, CONTINUE_CANCEL_COMMAND, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { EXPIRE_CONDITIONAL_COMMAND } from '../layout/conditional.ts'

@@ -15,6 +15,7 @@ import {
 } from './pair_terms.ts'
 import { PerpFault, perpOf, sumFault, type PerpTerms } from './perp_terms.ts'
 import { RULES } from './rules.ts'
+import { copyLimits, type CopyLimits } from './copy_limits.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
 /** Most assets. */
@@ -24,7 +25,7 @@ export const FEE_TIERS_MAX = 16
 /** Most requests a faucet window may hold; the row of an account stores that many times. */
 export const FAUCET_LIMIT_MAX = 15
 
-export interface Limits {
+export interface Limits extends CopyLimits {
   /** Live orders of all pairs. */
   orders: number
   accounts: number
@@ -72,15 +73,6 @@ export interface Limits {
   twapOrders: number
   twapOrdersPerAccount: number
   twapSliceMs: number
-  /** Leaders, whose handles are kept for a pause too, and follows of all users, of one account and of one leader. */
-  leaders: number
-  follows: number
-  followsPerAccount: number
-  followersPerLeader: number
-  /** Least allocation of a follow, in whole units of the collateral asset. */
-  followLeast: number
-  /** ms until a handle that was released may be another account's. */
-  handlePauseMs: number
 }
 
 export interface Asset extends AssetTerms {
@@ -224,23 +216,6 @@ function waitingLimits(
     twapOrders,
     twapOrdersPerAccount: optional('twapOrdersPerAccount', 1, 1000, 50),
     twapSliceMs: optional('twapSliceMs', 100, 3_600_000, 30_000),
-  }
-}
-
-type CopyLimit = 'leaders' | 'follows' | 'followsPerAccount' | 'followersPerLeader' | 'followLeast' | 'handlePauseMs'
-
-/** Without perpetuals nothing is copied. */
-function copyLimits(
-  json: Json, perps: number, optional: (key: CopyLimit, low: number, high: number, absent: number) => number,
-): Pick<Limits, CopyLimit> {
-  const accounts = json['accounts'] as number
-  return {
-    leaders: perps === 0 ? 0 : optional('leaders', 4, 2 ** 16, Math.max(4, Math.min(1024, accounts))),
-    follows: perps === 0 ? 0 : optional('follows', 4, 2 ** 20, Math.max(4, Math.min(16_384, accounts))),
-    followsPerAccount: optional('followsPerAccount', 1, 1000, 10),
-    followersPerLeader: optional('followersPerLeader', 1, 2 ** 20, 10_000),
-    followLeast: optional('followLeast', 1, 1_000_000, 10),
-    handlePauseMs: optional('handlePauseMs', 1000, 365 * 86_400_000, 30 * 86_400_000),
   }
 }
 

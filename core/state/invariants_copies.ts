@@ -145,7 +145,8 @@ function checkLeads(state: State, leaders: readonly number[]): void {
       if ((get(state, lead, LEAD.WAITS) !== 0) !== listed.includes(lead)) broken('C', 'a lead waits in no list, or stands in one')
       const cursor = get(state, lead, LEAD.CURSOR)
       const at = cursor === 0 ? -1 : followRow(state, cursor - 1)
-      const walks = at >= 0 && get(state, at, FOLLOW.LEADER) === leaderAt(state, row) && get(state, at, FOLLOW.STATE) !== FollowState.STOPPING
+      const walks = at >= 0 && get(state, at, FOLLOW.LEADER) === leaderAt(state, row) &&
+        get(state, at, FOLLOW.STATE) !== FollowState.STOPPING
       if (at >= 0 && !walks) broken('C', 'a walk stands at a follow that is not of its leader')
       if (listed.includes(lead) && get(state, row, LEADER.FOLLOWERS) === 0 && at >= 0) broken('C', 'a walk over nobody')
     }
@@ -175,5 +176,5 @@ function checkStops(state: State, follows: readonly number[]): void {
   const at = (row: number): number => getF64(state, row, FOLLOW.STOP_AT)
   const later = listed.filter((row) => at(row) > state.clock[CLOCK.TIME]!)
   if (later.some((row, index) => index > 0 && at(row) < at(later[index - 1]!))) broken('C', 'stops are not in the order of times')
-  if (listed.slice(listed.length - later.length).some((row) => !later.includes(row))) broken('C', 'a stop whose time has come is behind others')
+  if (listed.slice(listed.length - later.length).some((row) => !later.includes(row))) broken('C', 'a stop that is due is behind others')
 }

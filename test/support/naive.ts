@@ -180,7 +180,8 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
-    else if (marginCommand(this, command, type) || waitingCommand(this, command, type) || copyCommand(this, command, type)) return this.events
+    else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
+    else if (copyCommand(this, command, type)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }

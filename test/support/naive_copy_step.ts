@@ -4,8 +4,8 @@ import { FollowReason, FollowState } from '../../core/layout/copying.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import {
-  endFollow, followersOf, goOnBehind, leadLots, createFollow, registerLeader, releaseLeader, stopFollow, tellFollow, updateFollow, type Follow,
-  type Lead,
+  createFollow, endFollow, followersOf, goOnBehind, leadLots, registerLeader, releaseLeader, stopFollow, tellFollow, updateFollow,
+  type Follow, type Lead,
 } from './naive_copies.ts'
 import { bucketsOf, equityOf, exact, truncated, type Position } from './naive_margin.ts'
 import { bucketRoom, findBucket, findPosition, makeBucket } from './naive_margin_changes.ts'
@@ -72,6 +72,9 @@ const positionOf = (ex: Ex, follow: Follow, pair: number): Position | null =>
   findPosition(ex, bucketOf(ex, follow, pair), pair)
 const bucketOf = (ex: Ex, { margin, cross, keyLow, keyHigh }: Follow, pair: number) => findBucket(ex, margin, cross, pair, keyLow, keyHigh)
 
+type Exactly = ReturnType<typeof exact>
+const held = (value: Exactly): Exactly => (value.gt(MOST) ? MOST : value.lt(MOST.neg()) ? MOST.neg() : value)
+
 interface Aim { share: bigint; seen: number; unknown: boolean }
 
 /** What the copy should be, in millionths of a lot. */
@@ -83,7 +86,6 @@ function aimOf(ex: Ex, { pair, equity, leader }: Lead, follow: Follow, share: bi
   }
   if (now === before || follow.state !== FollowState.ACTIVE) return { share, seen: now, unknown: false }
   if (equity <= 0n) return { share, seen: now, unknown: true }
-  const held = (value: ReturnType<typeof exact>): ReturnType<typeof exact> => (value.gt(MOST) ? MOST : value.lt(MOST.neg()) ? MOST.neg() : value)
   const part = exact(truncated(exact(now - before).times(LOT).times(exact(follow.allocation)).div(exact(equity))))
   return { share: truncated(held(exact(share).plus(held(part)))), seen: now, unknown: false }
 }
@@ -121,7 +123,9 @@ function isEnough(ex: Ex, pair: number, change: number): boolean {
   return touch === undefined || BigInt(touch.price) * BigInt(Math.abs(change)) * tickLotAtoms >= minNotionalAtoms
 }
 
-const bare = { kind: kindOf(CommandType.ENTER_ORDER, 1, 0), correlation: 0, session: -1, price: 0, slippageBps: 0, options: 0, expiresAt: 0 }
+const bare = {
+  kind: kindOf(CommandType.ENTER_ORDER, 1, 0), correlation: 0, session: -1, price: 0, slippageBps: 0, options: 0, expiresAt: 0,
+}
 
 function sized(ex: Ex, pair: number, flags: number, lots: number): number {
   const worst = bandOf(ex, pair, flags, 0)
@@ -142,7 +146,8 @@ function opening(ex: Ex, { leader, pair }: Lead, follow: Follow, sell: boolean, 
   const leads = leader.leverage.get(pair) ?? 0
   return {
     ...bare, pair, flags, lots: sized(ex, pair, flags, lots), position: 0, collateral: 0n, keyLow, keyHigh, bucket: 0,
-    leverage: maxLeverage === 0 ? leads : Math.min(leads, maxLeverage), marginAccount: margin.row + 1, namedSequence: margin.createdSequence,
+    leverage: maxLeverage === 0 ? leads : Math.min(leads, maxLeverage), marginAccount: margin.row + 1,
+    namedSequence: margin.createdSequence,
   }
 }
 

@@ -71,7 +71,8 @@ export class CopyWorkload {
   }
 
   private create(world: World, account: number): Command {
-    const values = { mode: this.below(2), allocation: this.size(), maxLeverage: this.chance(1, 2) ? 0 : this.pick([50, 100, 300, 1000, 5000]) }
+    const maxLeverage = this.chance(1, 2) ? 0 : this.pick([50, 100, 300, 1000, 5000])
+    const values = { mode: this.below(2), allocation: this.size(), maxLeverage }
     return { type: CommandType.CREATE_FOLLOW, values: { ...world.sign(account), ...this.handle(), ...values } }
   }
 

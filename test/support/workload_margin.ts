@@ -76,8 +76,7 @@ export class MarginWorkload {
   next(views: Views, base: number): void {
     this.time += drawPause(this.random) + (this.waiting?.pause() ?? 0)
     this.aimed = null
-    const copy = this.copies?.command(this.world) ?? null
-    const { type, values } = copy ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
+    const { type, values } = this.copies?.command(this.world) ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const lane = (OPERATORS.has(type) || type === CommandType.COPY_STEP) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
