@@ -156,8 +156,8 @@ export function settleFunding(state: State, row: number): void {
 export function changeLots(state: State, row: number, lots: number, price: number, reason: number): void {
   const { registers } = state
   settleFunding(state, row)
-  if (scalar(state, SCALAR.LEADERS_USED) !== 0) noteLead(state, row, lots)
   const held = get(state, row, POSITION.LOTS)
+  if (scalar(state, SCALAR.LEADERS_USED) !== 0) noteLead(state, row, lots)
   if (held === 0 || (held > 0) === (lots > 0)) {
     openLots(state, row, lots, price)
     payFee(state, row)

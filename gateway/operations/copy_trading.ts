@@ -20,8 +20,9 @@ import { Refused, refusedField } from '../refused.ts'
 import { Amount, atomsOf } from './amounts.ts'
 import {
   followerRecord, FollowerRecord, followIdField, followNamed, followRecord, FollowRecord, Handle, handleField, leaderRecord, LeaderRecord,
-  LiveStatus, statusOf, FollowStatus,
+  LiveStatus, noFollow, statusOf, FollowStatus,
 } from './copy_record.ts'
+import { collateralRefusal } from './engine_refusal.ts'
 import * as sample from './example_values.ts'
 import { ListingQuery } from './listing.ts'
 import { listLive } from './live_listing.ts'
@@ -163,6 +164,13 @@ export const ListMyFollowers = operation({
   },
 })
 
+/** Why the engine refused: how much there is, or what is `missing`. */
+const followRefusal = (gateway: Gateway, missing: () => Refused) => (records: Views, base: number): Refused => {
+  const { code, message, details } = collateralRefusal(gateway, records, base)
+  if (code === 'NOT_FOUND') return missing()
+  return new Refused(code, message, code === 'INSUFFICIENT_COLLATERAL' ? { ...details, field: 'allocation' } : details)
+}
+
 /** Answers with the follow that a RESULT names, as it is by now. */
 function answerFollow(gateway: Gateway, call: Call<FollowRecord>, { i32, f64 }: Views, base: number): void {
   const { at } = FOLLOW_ANSWER
@@ -208,7 +216,8 @@ export const CreateFollow = operation({
     }
     const mode = marginMode === 'CROSS' ? MarginMode.CROSS : MarginMode.ISOLATED
     const terms = { handle: leader, allocation: atoms, maxLeverage: leverage, mode }
-    const pending = pendingRequest(call, (records, base) => answerFollow(gateway, call, records, base))
+    const answer = (records: Views, base: number): void => answerFollow(gateway, call, records, base)
+    const pending = pendingRequest(call, answer, followRefusal(gateway, missingLeader))
     submit(gateway, call, pending, (at, correlation) => encodeCreateFollow(gateway.engine, at, correlation, call, terms))
   },
 })
@@ -251,13 +260,14 @@ export const UpdateFollow = operation({
   run: (gateway, call, { followId, status, allocation }) => {
     const asset = collateralOf(gateway)
     if (asset instanceof Refused) return call.refuse(asset)
-    const named = followNamed(followId)
-    if (named instanceof Refused) return call.refuse(named)
     const atoms = allocation === undefined ? undefined : atomsOf(asset, 'allocation', allocation, 1n)
     if (atoms instanceof Refused) return call.refuse(atoms)
     if (status === undefined && atoms === undefined) return call.refuse(refusedField('status', 'status or allocation must be given'))
+    const named = followNamed(followId)
+    if (named instanceof Refused) return call.refuse(named)
     const state = status === undefined ? undefined : FollowState[status]
-    const pending = pendingRequest(call, (records, base) => answerFollow(gateway, call, records, base))
+    const answer = (records: Views, base: number): void => answerFollow(gateway, call, records, base)
+    const pending = pendingRequest(call, answer, followRefusal(gateway, noFollow))
     submit(gateway, call, pending, (at, correlation) =>
       encodeUpdateFollow(gateway.engine, at, correlation, call, named, { state, allocation: atoms }))
   },
@@ -277,8 +287,9 @@ export const StopFollow = operation({
   run: (gateway, call, { followId }) => {
     const named = followNamed(followId)
     if (named instanceof Refused) return call.refuse(named)
-    const pending = pendingRequest(call, ({ i32 }, base) =>
-      call.answer({ followId: followId.toLowerCase(), status: statusOf(i32[base + FOLLOW_ANSWER.at.state]!) }))
+    const answer = ({ i32 }: Views, base: number): void =>
+      call.answer({ followId: followId.toLowerCase(), status: statusOf(i32[base + FOLLOW_ANSWER.at.state]!) })
+    const pending = pendingRequest(call, answer, followRefusal(gateway, noFollow))
     submit(gateway, call, pending, (at, correlation) => encodeStopFollow(gateway.engine, at, correlation, call, named))
   },
 })
