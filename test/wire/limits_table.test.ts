@@ -66,7 +66,7 @@ const listings = OPERATIONS.filter(({ operation }) => 'page' in (operation.query
 t.test('the listings were found', async (t) => {
   t.same(listings.map(({ name }) => name).sort(), [
     'GetScreener', 'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationMovements', 'ListApplicationOrders',
-    'ListApplicationUsers', 'ListBalances', 'ListConditionalOrders', 'ListFundingPayments', 'ListFundingRates', 'ListMarginAccounts',
+    'ListApplicationUsers', 'ListBalances', 'ListConditionalOrders', 'ListFundingPayments', 'ListFundingRates', 'ListLeaders', 'ListMarginAccounts',
     'ListMovements', 'ListOrders', 'ListPositions', 'ListRiskBuckets', 'ListTrades', 'ListTradingPairs', 'ListTwapOrders',
   ])
 })
