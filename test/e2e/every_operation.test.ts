@@ -345,7 +345,8 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   const serverKey = await issueServerKey(exchange)
   const once = createClient({ baseUrl: exchange.baseUrl, signer, serverKey })
   for (const [name, row] of Object.entries(TABLE) as [OperationName, Row][]) {
-    if (['Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession', ...notByFollower].includes(name) || /Cancel/.test(name)) continue
+    const others = ['Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession', ...notByFollower]
+    if (others.includes(name) || /Cancel/.test(name)) continue
     const failed = await once.call(name, (inputs[name] ?? {}) as never).then(
       () => null,
       (error: RingbookError) => error,

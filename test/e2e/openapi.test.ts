@@ -161,12 +161,12 @@ async function delegate(maker: Client, tradingPairId: string): Promise<void> {
 }
 
 async function copy(maker: Client, taker: Client): Promise<void> {
-  await taker.RegisterLeader({ handle: 'North-Star' })
+  await taker.RegisterLeader({ handle: 'South-Star' })
   await maker.ListLeaders({ page: 1, pageSize: 5 })
-  const terms = { leader: 'north-star', allocation: '50', maxLeverage: '3', marginMode: 'CROSS' } as const
+  const terms = { leader: 'south-star', allocation: '50', maxLeverage: '3', marginMode: 'CROSS' } as const
   const { followId } = await maker.CreateFollow(terms)
   await maker.ListFollows()
-  await maker.ListLeaderPositions({ leader: 'north-star' })
+  await maker.ListLeaderPositions({ leader: 'south-star' })
   await taker.ListMyFollowers({ pageSize: 5, pageToken: '' })
   await maker.UpdateFollow({ followId, status: 'CLOSE_ONLY', allocation: '60' })
   await maker.CloseFollowPositions({ followId })

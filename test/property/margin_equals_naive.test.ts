@@ -7,9 +7,10 @@
  * Take-profits, stop-losses, trailing stops and TWAP orders wait where there is room for them and where there is not (`perpsWaiting`,
  * `perpsWaitingTight`): prices pile up behind what they fire, pairs stop and go on, time jumps over slices, and an engine that is made of
  * stored columns goes on in the place of the one that there was.
+ * Leaders are followed, mirrored and left where there is room for it and where there is not (`perpsCopied`, `perpsCopiedTight`).
  * The live audit of a running exchange (core/snapshot/audit.ts) goes over the state on the way, and names a bucket spoiled at the end.
  *
- * `npm test` has 41,000 commands of fixed seeds; `npm run test:deep` 328,000, then other seeds.
+ * `npm test` has 54,500 commands of fixed seeds; `npm run test:deep` 436,000, then other seeds.
  * One run again: SEED=7 COMMANDS=5000 node ... test/property/margin_equals_naive.test.ts
  */
 import t from 'tap'

@@ -22,8 +22,8 @@ const handleOf = (name: string): Decoded => ({ length: name.length, handle: Buff
 export function countCopies(): { most: Map<number, number>; steps: number } {
   const rows = 32_768
   const stage = new CopyStage({ maxPositionSize: '1000000' }, {
-    accounts: rows, sessions: rows, marginAccounts: 2 * rows, riskBuckets: rows, positions: rows, orders: rows, follows: 2 * rows, leaders: rows,
-    followersPerLeader: FOLLOWERS, followsPerAccount: FOLLOWED, marginSubAccounts: FOLLOWED + 1,
+    accounts: rows, sessions: rows, marginAccounts: 2 * rows, riskBuckets: rows, positions: rows, orders: rows, follows: 2 * rows,
+    leaders: rows, followersPerLeader: FOLLOWERS, followsPerAccount: FOLLOWED, marginSubAccounts: FOLLOWED + 1,
   })
   stage.checks = false
   stage.deposit('lea', 900_000)

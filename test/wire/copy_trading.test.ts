@@ -21,7 +21,8 @@ async function leaderOf(handle: string): Promise<Session> {
   must(await rest('RegisterLeader', { handle }, leader))
   await price(60_000)
   const maker = await trader()
-  for (const side of ['BUY', 'SELL'] as const) must(await rest('CreateOrder', order(side, '0.4', side === 'BUY' ? '59990' : '60010'), maker))
+  must(await rest('CreateOrder', order('BUY', '0.4', '59990'), maker))
+  must(await rest('CreateOrder', order('SELL', '0.4', '60010'), maker))
   return leader
 }
 const buys = async (leader: Session, quantity: string): Promise<void> => {
