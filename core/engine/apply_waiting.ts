@@ -1,13 +1,13 @@
 /** Commands of orders that wait, and of launches, each to its handler. */
 import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
-import { assert } from '../lib/assert.ts'
 import { attachConditionals, cancelConditional, expireConditional } from '../orders/conditional.ts'
 import { triggerStep } from '../orders/trigger_step.ts'
 import { cancelTwap, createTwap } from '../orders/twap.ts'
 import { twapStep } from '../orders/twap_slice.ts'
 import { claimLease, setLaunch } from '../programs/launches.ts'
 import type { State } from '../state/state.ts'
+import { applyCopying } from './apply_copying.ts'
 
 export function applyWaiting(state: State, command: Views, base: number, type: number): void {
   switch (type) {
@@ -30,6 +30,6 @@ export function applyWaiting(state: State, command: Views, base: number, type: n
     case CommandType.CLAIM_LEASE:
       return claimLease(state, command, base)
     default:
-      assert(false, `unknown command type ${type}`)
+      return applyCopying(state, command, base, type)
   }
 }

@@ -14,6 +14,7 @@ import { nextRecord } from '../state/outbox.ts'
 import { addOnRow, balanceRow, copyClientOrderId, copyTwo, get, getF64, getI64, now, sequence } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
+export { emitFollow, emitLeader } from './copying.ts'
 export { emitChildOrder, emitConditional, emitTwap, emitTwapOpened, filledOf } from './waiting.ts'
 export {
   emitCollateral, emitFundingPayment, emitFundingRate, emitLiquidation, emitMarginOrder, emitMark, emitOrderResized, emitPosition,

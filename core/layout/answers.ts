@@ -222,6 +222,12 @@ export const LEASE_ANSWER = answer('lease_answer', {
 /** CLAIM_LEASE, refused. LEASE_CONFLICT: the generation that the launch has. */
 export const LEASE_REFUSAL = answer('lease_refusal', { lacking: 'detail', generation: 'originalSequence' })
 
+/** REGISTER_LEADER and RELEASE_LEADER: row of the leader, and the sequence that made it. */
+export const LEADER_ANSWER = answer('leader_answer', { leader: 'detail', createdSequence: 'originalSequence' })
+
+/** CREATE_FOLLOW, UPDATE_FOLLOW and STOP_FOLLOW: row, FollowState, and the sequence that made it. */
+export const FOLLOW_ANSWER = answer('follow_answer', { follow: 'detail', state: 'detail2', createdSequence: 'originalSequence' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -269,6 +275,11 @@ const ANSWERS = {
   [CommandType.SET_BUILDER_FEE]: BUILDER_FEE_ANSWER,
   [CommandType.SET_LAUNCH]: LEASE_ANSWER,
   [CommandType.CLAIM_LEASE]: LEASE_ANSWER,
+  [CommandType.REGISTER_LEADER]: LEADER_ANSWER,
+  [CommandType.RELEASE_LEADER]: LEADER_ANSWER,
+  [CommandType.CREATE_FOLLOW]: FOLLOW_ANSWER,
+  [CommandType.UPDATE_FOLLOW]: FOLLOW_ANSWER,
+  [CommandType.STOP_FOLLOW]: FOLLOW_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
@@ -286,6 +297,8 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.LIST_PAIR]: LISTING_REFUSAL,
   [CommandType.SET_PAIR_TERMS]: LISTING_REFUSAL,
   [CommandType.CLAIM_LEASE]: LEASE_REFUSAL,
+  [CommandType.CREATE_FOLLOW]: SHORT_REFUSAL,
+  [CommandType.UPDATE_FOLLOW]: SHORT_REFUSAL,
 }
 
 /** Layout of the answer, with this code, to a command of this type. */

@@ -6,6 +6,7 @@
  * records, so a reader needs no earlier event to understand one.
  */
 import { CONDITIONAL_ORDER } from './conditional.ts'
+import { FOLLOW_CHANGED, LEADER_CHANGED } from './copying.ts'
 import {
   COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, ORDER_RESIZED, POSITION_CHANGED,
 } from './margin_events.ts'
@@ -14,12 +15,14 @@ import { CHILD_ORDER, TWAP_OPENED, TWAP_ORDER } from './twap.ts'
 
 export { COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, ORDER_RESIZED, POSITION_CHANGED }
 export { CHILD_ORDER, CONDITIONAL_ORDER, TWAP_OPENED, TWAP_ORDER }
+export { FOLLOW_CHANGED, LEADER_CHANGED }
 
 export const EventType = {
   RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6,
   MARGIN_ORDER: 7, POSITION: 8, COLLATERAL: 9, MARK: 10, FUNDING_RATE: 11, FUNDING_PAYMENT: 12, LIQUIDATION: 13,
   ORDER_RESIZED: 14, CONDITIONAL: 15, TWAP: 16, TWAP_OPENED: 17, CHILD_ORDER: 18,
   APPLICATION_FEE: 19,
+  FOLLOW: 20, LEADER: 21,
 } as const
 
 /** Order status as stored in records. The numbers are part of the journal and snapshot format. */
@@ -265,6 +268,8 @@ export const EVENT_LAYOUTS: Readonly<Record<number, Layout>> = {
   [EventType.TWAP_OPENED]: TWAP_OPENED,
   [EventType.CHILD_ORDER]: CHILD_ORDER,
   [EventType.APPLICATION_FEE]: APPLICATION_FEE,
+  [EventType.FOLLOW]: FOLLOW_CHANGED,
+  [EventType.LEADER]: LEADER_CHANGED,
 }
 const NAMES = Object.fromEntries(Object.entries(EventType).map(([name, type]) => [type, name]))
 export const eventName = (type: number): string => NAMES[type] ?? `UNKNOWN_${type}`

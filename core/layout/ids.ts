@@ -16,6 +16,7 @@ export const IdKind = {
   PARENT_MARGIN: 11, MARGIN_ACCOUNT: 12, RISK_BUCKET: 13, POSITION: 14,
   /** Conditional orders: the number is the leg (ConditionType). Of a pair that cancels each other: 0. */
   CONDITIONAL_ORDER: 15, OCO_GROUP: 16, TWAP_ORDER: 17,
+  FOLLOW: 18,
 } as const
 
 /** A parsed identifier. `slot` is the 30-bit number. */
@@ -71,3 +72,4 @@ export const positionId = (sequence: number, row: number): string => formatId(Id
 export const conditionalOrderId = (sequence: number, leg: number): string => formatId(IdKind.CONDITIONAL_ORDER, sequence, leg)
 export const ocoGroupId = (sequence: number): string => formatId(IdKind.OCO_GROUP, sequence, 0)
 export const twapOrderId = (sequence: number, row: number): string => formatId(IdKind.TWAP_ORDER, sequence, row)
+export const followId = (sequence: number, row: number): string => formatId(IdKind.FOLLOW, sequence, row)

@@ -321,6 +321,29 @@ export const REFUSALS = {
   LAUNCH_EXISTS: refusal(463, 'LAUNCH_EXISTS', 'CONFLICT', 'There is a launch of this id, or one is under way on this pair', 'BadRequest'),
   TOO_MANY_LAUNCHES: refusal(464, 'TOO_MANY_LAUNCHES', 'CONFLICT', 'Too many launches', 'BadRequest'),
   LAUNCH_ENDED: refusal(465, 'LAUNCH_ENDED', 'CONFLICT', 'The launch ended', 'BadRequest'),
+  HANDLE_TAKEN: refusal(470, 'HANDLE_TAKEN', 'CONFLICT', 'The handle is taken, or was released not long enough ago', 'BadRequest'),
+  HANDLE_CHANGE_TOO_SOON: refusal(
+    471, 'HANDLE_CHANGE_TOO_SOON', 'CONFLICT', 'Another handle may be registered when the pause of the last one is over', 'BadRequest',
+  ),
+  ALREADY_LEADER: refusal(472, 'ALREADY_LEADER', 'CONFLICT', 'The account has a handle; release it first', 'BadRequest'),
+  TOO_MANY_LEADERS: refusal(473, 'TOO_MANY_LEADERS', 'CONFLICT', 'There is no room for another leader', 'BadRequest'),
+  ALREADY_FOLLOWING: refusal(474, 'ALREADY_FOLLOWING', 'CONFLICT', 'The account follows this leader already', 'BadRequest'),
+  CANNOT_FOLLOW: refusal(
+    475, 'CANNOT_FOLLOW', 'CONFLICT', 'A leader cannot follow, and nobody follows an account of his own family', 'BadRequest',
+  ),
+  CANNOT_LEAD: refusal(476, 'CANNOT_LEAD', 'CONFLICT', 'Who follows cannot be a leader; stop the follows first', 'BadRequest'),
+  TOO_MANY_FOLLOWS: refusal(477, 'TOO_MANY_FOLLOWS', 'CONFLICT', 'Too many follows, of the account or its family', 'BadRequest'),
+  LEADER_FULL: refusal(478, 'LEADER_FULL', 'CONFLICT', 'The leader has as many followers as there may be', 'BadRequest'),
+  ALLOCATION_TOO_SMALL: refusal(479, 'ALLOCATION_TOO_SMALL', 'VALIDATION_ERROR', 'The allocation is below the least one', 'BadRequest'),
+  FOLLOW_STOPPING: refusal(480, 'FOLLOW_STOPPING', 'CONFLICT', 'The follow is being stopped', 'BadRequest'),
+  COPY_MARGIN_ACCOUNT: refusal(
+    481, 'COPY_MARGIN_ACCOUNT', 'CONFLICT', 'The margin account is that of a follow: its positions can only be closed, at market',
+    'InvalidOrder',
+  ),
+  LEADER_EQUITY: refusal(482, 'LEADER_EQUITY', 'CONFLICT', 'The leader has no equity, or none that is known now', 'BadRequest'),
+  COPY_PARTLY_FILLED: refusal(
+    483, 'COPY_PARTLY_FILLED', 'CONFLICT', 'The book had less within the band than was to be copied', 'BadRequest',
+  ),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

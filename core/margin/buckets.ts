@@ -145,6 +145,9 @@ export function touchBucket(state: State, bucket: number): void {
 export const marginAccountOf = (state: State, bucket: number): number =>
   marginAccountRow(state, get(state, bucket, RISK_BUCKET.MARGIN_ACCOUNT))
 
+/** True when the margin account (-1: a parent not made yet) is that of a follow: copies alone move in it (programs/follows.ts). */
+export const isOfFollow = (state: State, margin: number): boolean => margin >= 0 && get(state, margin, MARGIN_ACCOUNT.FOLLOW) !== 0
+
 /** True when the bucket has neither positions nor resting orders. */
 export const isFlat = (state: State, bucket: number): boolean => get(state, bucket, RISK_BUCKET.POSITIONS) === 0
 

@@ -36,6 +36,7 @@ import { touchBucket, useBucket } from './buckets.ts'
 import { endWithPosition } from './conditionals.ts'
 import { fundingOf } from './figures.ts'
 import { disarm } from './guard_heap.ts'
+import { noteLead } from './leads.ts'
 import { enlistBucket } from './liquidation_list.ts'
 
 /** The bucket of a position. */
@@ -156,6 +157,7 @@ export function changeLots(state: State, row: number, lots: number, price: numbe
   const { registers } = state
   settleFunding(state, row)
   const held = get(state, row, POSITION.LOTS)
+  if (scalar(state, SCALAR.LEADERS_USED) !== 0) noteLead(state, row, lots)
   if (held === 0 || (held > 0) === (lots > 0)) {
     openLots(state, row, lots, price)
     payFee(state, row)

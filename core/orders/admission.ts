@@ -30,7 +30,8 @@ const NO_BUDGET = 2n ** 63n - 1n
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
   const best = bestOpposite(state, pair, flags & Flag.SELL)
-  const triggered = (flags & Flag.CLOSE) !== 0 && originOf(flags) === Origin.TRIGGER
+  const origin = originOf(flags)
+  const triggered = (flags & Flag.CLOSE) !== 0 && (origin === Origin.TRIGGER || origin === Origin.COPY)
   const band = triggered ? TRIGGERED_BAND_BPS : PROTECTIVE_BAND_BPS
   const bps = (flags & Flag.SLIPPAGE) !== 0 && slippageBps < band ? slippageBps : band
   if ((flags & Flag.SELL) !== 0) return best === 0 ? 0 : lowestSale(best, bps)

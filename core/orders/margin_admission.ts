@@ -29,7 +29,8 @@ import { emitMarginOrder, emitPosition } from '../events/emit.ts'
 import { addOnOf, requireAddOn } from '../ledger/add_ons.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import {
-  findBucket, findMarginAccount, isBucketOf, isInLiquidation, makeBucket, makeParent, marginAccountOf, mayMakeBucket, namedBucket,
+  findBucket, findMarginAccount, isBucketOf, isInLiquidation, isOfFollow, makeBucket, makeParent,
+  marginAccountOf, mayMakeBucket, namedBucket,
 } from '../margin/buckets.ts'
 import { hasFreshPrices } from '../margin/collateral.ts'
 import { bucketFigures, markOf, requirementOf } from '../margin/figures.ts'
@@ -85,7 +86,7 @@ export function checkPlaced(
   state: State, command: Views, base: number, account: number, pair: number, flags: number, limit: number, lots: number,
 ): number {
   const reduces = (flags & Flag.REDUCE_ONLY) !== 0
-  const code = checkBucket(state, flags)
+  const code = checkBucket(state, flags) || checkCopies(state, flags)
   if (code !== 0) return code
   note(state, N.LOTS, lots)
   note(state, N.LEVERAGE, reduces ? 0 : read(command, base, C.leverage))
@@ -187,6 +188,13 @@ function checkBucket(state: State, flags: number): number {
   const bucket = noted(state, N.BUCKET)
   if (bucket < 0 || originOf(flags) === Origin.LIQUIDATION) return 0
   return isInLiquidation(state, bucket) ? REFUSALS.RISK_BUCKET_IN_LIQUIDATION.number : 0
+}
+
+/** In the margin account of a follow only copies open anything; all others close positions, and nothing of them rests. */
+function checkCopies(state: State, flags: number): number {
+  if (!isOfFollow(state, noted(state, N.MARGIN_ACCOUNT)) || originOf(flags) === Origin.COPY) return 0
+  const closes = (flags & Flag.REDUCE_ONLY) !== 0 && (flags & RESTS_NOT) !== 0
+  return closes ? 0 : REFUSALS.COPY_MARGIN_ACCOUNT.number
 }
 
 /** A position to reduce; the lots are cut to it. `counts`: it is one more that may rest. */

@@ -30,7 +30,7 @@ import {
   freeConditional, makeConditional, mayFire, mayMakeConditionals, setExpiry, takeAway, watchPrice,
 } from '../margin/conditionals.ts'
 import { isFresh, isPerpetual } from '../margin/mark_price.ts'
-import { marginAccountOf } from '../margin/buckets.ts'
+import { isOfFollow, marginAccountOf } from '../margin/buckets.ts'
 import { keepAccount } from '../programs/blank_accounts.ts'
 import { hasLaunch, isFenced } from '../programs/launches.ts'
 import { ownerAccount, refuse, sessionAccount } from '../programs/sessions.ts'
@@ -140,7 +140,9 @@ function placeRefusal(state: State, command: Views, base: number, account: numbe
     if (margin) return REFUSALS.MASTER_BALANCE_NOT_ALLOWED.number
     return payerFor(state, account, flags) < 0 ? REFUSALS.NOT_SUB_ACCOUNT.number : 0
   }
-  return margin ? findPlace(state, command, base, account, flags) : 0
+  if (!margin) return 0
+  const code = findPlace(state, command, base, account, flags)
+  return code === 0 && isOfFollow(state, noted(state, N.MARGIN_ACCOUNT)) ? REFUSALS.COPY_MARGIN_ACCOUNT.number : code
 }
 
 function writeTwap(state: State, row: number, command: Views, base: number): void {

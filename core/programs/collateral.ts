@@ -18,7 +18,7 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { addShort, emitCollateral, emitCredit, emitResult } from '../events/emit.ts'
 import {
-  closeOut, findMarginAccount, isInLiquidation, makeParent, marginAccountOf, mayMakeParent, namedBucket, parentOf, touchMargin,
+  closeOut, findMarginAccount, isInLiquidation, isOfFollow, makeParent, marginAccountOf, mayMakeParent, namedBucket, parentOf, touchMargin,
 } from '../margin/buckets.ts'
 import { allocate, freeOf, hasFreshPrices, isSettleable, partlyWithdrawable } from '../margin/collateral.ts'
 import { R, touchAccount } from '../state/balances.ts'
@@ -84,6 +84,7 @@ function refusalOf(state: State, command: Views, base: number, account: number, 
   if (move === TO_SUB || move === FROM_SUB) {
     if (margin < 0 || get(state, margin, MARGIN_ACCOUNT.KIND) !== MarginAccountKind.SUB) return REFUSALS.NOT_FOUND.number
   }
+  if (isOfFollow(state, margin)) return REFUSALS.COPY_MARGIN_ACCOUNT.number
   if (atoms < 1n || atoms > MAX_ISSUED) return REFUSALS.VALIDATION_ERROR.number
   if (move === DEPOSIT) return depositRefusal(state, account, margin, atoms)
   if (isBucketMove(move) && isInLiquidation(state, bucket)) return REFUSALS.RISK_BUCKET_IN_LIQUIDATION.number
@@ -132,7 +133,7 @@ function moveWallet(state: State, account: number, margin: number, deposits: boo
 }
 
 /** Register AMOUNT between the parent and a sub-account. */
-function moveSub(state: State, account: number, sub: number, toSub: boolean): void {
+export function moveSub(state: State, account: number, sub: number, toSub: boolean): void {
   const parent = parentOf(state, account)
   const { registers } = state
   registers[R.AMOUNT] = -registers[R.AMOUNT]!

@@ -18,7 +18,7 @@ import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
 import {
   closeOut, findBucket, findMarginAccount, giveUpBucket, giveUpMarginAccount, isFlat, isInLiquidation, makeBucket, makeMarginAccount,
-  makeParent, marginAccountsOfFamily, mayMakeBucket, parentOf,
+  isOfFollow, makeParent, marginAccountsOfFamily, mayMakeBucket, parentOf,
 } from '../margin/buckets.ts'
 import { isSettleable } from '../margin/collateral.ts'
 import { isPerpetual } from '../margin/mark_price.ts'
@@ -65,7 +65,11 @@ export function openMarginAccount(state: State, command: Views, base: number): v
 }
 
 function openRefusal(state: State, command: Views, base: number, account: number): number {
-  if (!isText(command, base + O.label, LABEL_BYTES, 0xff)) return REFUSALS.VALIDATION_ERROR.number
+  return isText(command, base + O.label, LABEL_BYTES, 0xff) ? mayOpenSub(state, account) : REFUSALS.VALIDATION_ERROR.number
+}
+
+/** Why `account` may not have a margin sub-account more: number of a refusal; 0: it may. */
+export function mayOpenSub(state: State, account: number): number {
   const { marginAccounts, marginSubAccounts } = state.genesis.limits
   const parents = parentOf(state, account) < 0 ? 0 : 1
   const subs = get(state, accountRow(state, account), ACCOUNT.MARGIN_ACCOUNTS) - parents
@@ -92,22 +96,28 @@ export function closeMarginAccount(state: State, command: Views, base: number): 
   const account = signer(state, command, base)
   const sub = account < 0
     ? -1 : findMarginAccount(state, account, read(command, base, X.marginAccount), readF64(command, base, X.createdSequence))
-  const code = account < 0 ? -account : closeRefusal(state, sub)
+  const copies = isOfFollow(state, sub) ? REFUSALS.COPY_MARGIN_ACCOUNT.number : 0
+  const code = account < 0 ? -account : copies || closeRefusal(state, sub)
   if (code !== 0) return refuse(state, command, base, code)
+  const row = marginAccountAt(state, sub)
+  closeSub(state, account, sub)
+  const result = emitResult(state, command, base, 0, account, row, 0)
+  writeI64(state.outbox, result, CLOSED_MARGIN_ACCOUNT_ANSWER.at.amount, state.registers[R.AMOUNT]!)
+}
+
+/** Settles the buckets of a sub-account that {@link closeRefusal} lets close, and gives it up. Register AMOUNT: what went to the parent. */
+export function closeSub(state: State, account: number, sub: number): void {
   const { registers } = state
   settleBuckets(state, sub)
   registers[R.AMOUNT] = -getI64(state, sub, MARGIN_ACCOUNT.DEPOSITED)
   changeDeposit(state, sub, CollateralReason.CLOSED)
   registers[R.AMOUNT] = -registers[R.AMOUNT]!
   changeDeposit(state, parentOf(state, account), CollateralReason.CLOSED)
-  const row = marginAccountAt(state, sub)
   giveUpMarginAccount(state, sub)
-  const result = emitResult(state, command, base, 0, account, row, 0)
-  writeI64(state.outbox, result, CLOSED_MARGIN_ACCOUNT_ANSWER.at.amount, registers[R.AMOUNT]!)
 }
 
 /** In liquidation comes first: whoever has such a bucket is not flat either, and must know why. */
-function closeRefusal(state: State, sub: number): number {
+export function closeRefusal(state: State, sub: number): number {
   if (sub < 0 || get(state, sub, MARGIN_ACCOUNT.KIND) !== MarginAccountKind.SUB) return REFUSALS.NOT_FOUND.number
   let [flat, solvent] = [true, true]
   let next = get(state, sub, MARGIN_ACCOUNT.FIRST_BUCKET)
@@ -174,7 +184,7 @@ function bucketRefusal(state: State, command: Views, base: number, account: numb
   const keyed = command.bytes[text * 4] !== 0
   if (!isText(command, text, STRATEGY_KEY_BYTES, 0x7e) || hashed !== keyed) return REFUSALS.VALIDATION_ERROR.number
   if (read(command, base, B.marginAccount) >= 0 && margin < 0) return REFUSALS.NOT_FOUND.number
-  if (known < 0) return mayMakeBucket(state, account, margin)
+  if (known < 0) return isOfFollow(state, margin) ? REFUSALS.COPY_MARGIN_ACCOUNT.number : mayMakeBucket(state, account, margin)
   // Another key with the same hash.
   const same = sameWords(state.i32, wordOf(known, RISK_BUCKET.STRATEGY_KEY), command.i32, text, STRATEGY_KEY_WORDS)
   return same ? 0 : REFUSALS.RISK_BUCKET_MISMATCH.number

@@ -22,6 +22,7 @@ import {
   quote, session, time, unlessRefused, unlessZero, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
 import { builderAnswerColumns, builderRefusalColumns } from './builder_columns.ts'
+import { copyAnswerColumns } from './copy_columns.ts'
 import { waitingAnswerColumns } from './waiting_columns.ts'
 
 /** The code is a column of the command's row (kinds.ts). */
@@ -113,6 +114,7 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
   ...waitingAnswerColumns(HEAD),
   ...builderAnswerColumns(HEAD),
   ...launchAnswerColumns(HEAD),
+  ...copyAnswerColumns(HEAD),
 }
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 

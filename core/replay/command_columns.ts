@@ -17,6 +17,7 @@ import { builderCommandColumns } from './builder_columns.ts'
 import { marginCommandColumns, NO_ORDER_MARGIN, ORDER_MARGIN_FIELDS } from './margin_columns.ts'
 import { agentMarginAccounts, agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
 import { launchCommandColumns } from './launch_columns.ts'
+import { copyCommandColumns } from './copy_columns.ts'
 import { LEG_FIELDS, NO_LEGS, waitingCommandColumns } from './waiting_columns.ts'
 
 /** `kind`: which lane it came through, 0 the operator's and the sequencer's own, 1..N the gateway threads. */
@@ -154,4 +155,5 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   ...waitingCommandColumns(SIGNED, OWN),
   ...builderCommandColumns(SIGNED, OWN),
   ...launchCommandColumns(SIGNED, OWN),
+  ...copyCommandColumns(SIGNED, OWN),
 }

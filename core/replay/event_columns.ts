@@ -9,6 +9,7 @@ import {
   amount, asset, columnsOf, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity, quote, text, time, user,
   whole, type Column,
 } from './meanings.ts'
+import { COPY_EVENT_COLUMNS } from './copy_columns.ts'
 import { WAITING_EVENT_COLUMNS } from './waiting_columns.ts'
 
 /** The RESULT's are those of its command (answer_columns.ts). */
@@ -91,4 +92,5 @@ export const EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> = {
   ...MARGIN_EVENT_COLUMNS,
   ...WAITING_EVENT_COLUMNS,
   ...BUILDER_EVENT_COLUMNS,
+  ...COPY_EVENT_COLUMNS,
 }

@@ -48,6 +48,10 @@ export const COMMAND_KINDS = {
   twap_orders: [CommandType.CREATE_TWAP, CommandType.CANCEL_TWAP, CommandType.TWAP_STEP],
   builder_codes: [CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_BUILDER_FEE],
   launches: [CommandType.SET_LAUNCH, CommandType.CLAIM_LEASE],
+  copy_trading: [
+    CommandType.REGISTER_LEADER, CommandType.RELEASE_LEADER, CommandType.CREATE_FOLLOW, CommandType.UPDATE_FOLLOW, CommandType.STOP_FOLLOW,
+    CommandType.COPY_STEP,
+  ],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {
@@ -69,6 +73,8 @@ export const EVENT_KINDS = {
   twap_terms: EventType.TWAP_OPENED,
   twap_slices: EventType.CHILD_ORDER,
   application_fees: EventType.APPLICATION_FEE,
+  follow_changes: EventType.FOLLOW,
+  leader_changes: EventType.LEADER,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

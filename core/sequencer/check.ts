@@ -17,6 +17,7 @@ import {
 } from '../layout/command.ts'
 import { LEG_FLAG_MASK, TRAIL_BPS_MAX } from '../layout/conditional.ts'
 import { LAUNCH_PHASE_NAMES } from '../layout/launches.ts'
+import { FollowField, FollowState, HANDLE_BYTES } from '../layout/copying.ts'
 import { RAISABLE } from '../layout/limits.ts'
 import { PRICE_SOURCE_NAMES } from '../layout/margin.ts'
 import { REFUSALS } from '../layout/refusals.ts'
@@ -155,8 +156,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     cancel_account_orders: {
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
     },
-    ...waitingRules(pair),
-    ...builderRules(application),
+    ...waitingRules(pair), ...builderRules(application), ...COPY_RULES,
   }
 }
 
@@ -188,11 +188,23 @@ const builderRules = (application: Rule): Readonly<Record<string, Rules>> => ({
   set_builder_fee: { bps: SIZE, makerBps: FEE },
 })
 
+/** Of copy trading. */
+const COPY_RULES: Readonly<Record<string, Rules>> = {
+  register_leader: { length: range(0, HANDLE_BYTES), reserved: ZERO, handle: ANY },
+  release_leader: {},
+  create_follow: { length: range(0, HANDLE_BYTES), mode: YES_NO, handle: ANY, allocation: ANY, maxLeverage: SIZE, reserved: ZERO },
+  update_follow: {
+    follow: ROW, fields: bits(FollowField.STATE | FollowField.ALLOCATION), createdSequence: SEQUENCE,
+    state: range(FollowState.ACTIVE, FollowState.CLOSE_ONLY), reserved: ZERO, allocation: ANY,
+  },
+  stop_follow: { follow: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+}
+
 /** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */
 const OWN: readonly number[] = [
   CommandType.LIMITS_IN_FORCE, CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES,
   CommandType.ENTER_ORDER, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP,
-  CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP,
+  CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP, CommandType.COPY_STEP,
 ]
 const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,

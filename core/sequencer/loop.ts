@@ -215,7 +215,7 @@ const isOwn = (type: number): boolean =>
   type === CommandType.EXPIRE_ORDER || type === CommandType.CONTINUE_CANCEL || type === CommandType.SET_RULES ||
   type === CommandType.ENTER_ORDER || type === CommandType.LIMITS_IN_FORCE || type === CommandType.FUNDING_STEP ||
   type === CommandType.LIQUIDATION_STEP || type === CommandType.SETTLEMENT_STEP || type === CommandType.EXPIRE_CONDITIONAL ||
-  type === CommandType.TRIGGER_STEP || type === CommandType.TWAP_STEP
+  type === CommandType.TRIGGER_STEP || type === CommandType.TWAP_STEP || type === CommandType.COPY_STEP
 
 /** Copies the answers among the events of the current command to the lane that asked. */
 function deliver(sequencer: Sequencer): void {

@@ -5,10 +5,10 @@
  * (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one EXPIRE_ORDER each,
  * accounts whose deadline is over (orders/dead_man.ts), one CONTINUE_CANCEL each, conditional orders whose time is over, one
  * EXPIRE_CONDITIONAL each, and TWAP orders, one TWAP_STEP each, {@link SLICES_MAX} at most: {@link TIMED_MAX} commands in all. What prices
- * lead to stands between margin trading and these (trigger_timers.ts). Then come parts of mass cancels that nobody goes on with, {@link
- * SWEEPS_MAX}. Of each turn timers take half of a batch at most, so that however many orders expire in one moment everybody else's commands
- * go along; what is left has its part of the next turn. Until its command came an order is at rest for readers, but it never fills
- * (book/match.ts). The engine checks each command again.
+ * lead to stands between margin trading and these (trigger_timers.ts), and so does what leaders did (copy_timers.ts). Then come parts of
+ * mass cancels that nobody goes on with, {@link SWEEPS_MAX}. Of each turn timers take half of a batch at most, so that however many orders
+ * expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an order is
+ * at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
  */
 import { CommandType, CONTINUE_CANCEL_COMMAND, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { EXPIRE_CONDITIONAL_COMMAND } from '../layout/conditional.ts'
@@ -20,6 +20,7 @@ import { CONDITIONAL, TWAP } from '../state/conditional_rows.ts'
 import { DueKind, LOOK_AGAIN, NOT_DUE, placeTaken, takeExpired } from '../state/due.ts'
 import { conditionalRow, getF64, orderRow, sweepRow, twapRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { type CopyTimers, createCopyTimers, writeCopies } from './copy_timers.ts'
 import { createLiquidationTimers, type LiquidationTimers, writeLiquidations } from './liquidation_timers.ts'
 import { MARGIN_MAX, writeMarginDue } from './margin_timers.ts'
 import { createTriggerTimers, type TriggerTimers, writeTriggers } from './trigger_timers.ts'
@@ -38,10 +39,11 @@ export interface Timers {
   behind: boolean
   readonly liquidation: LiquidationTimers
   readonly triggers: TriggerTimers
+  readonly copies: CopyTimers
 }
 
 export const createTimers = (): Timers =>
-  ({ behind: false, liquidation: createLiquidationTimers(), triggers: createTriggerTimers() })
+  ({ behind: false, liquidation: createLiquidationTimers(), triggers: createTriggerTimers(), copies: createCopyTimers() })
 
 /** Writes commands for what is due at `now` into `batch` from slot `used`, below `maxSlots`; returns the slots then used. */
 export function writeDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
@@ -54,6 +56,9 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
   const triggers = used
   used = writeTriggers(timers.triggers, state, batch, used, maxSlots)
   const triggersBehind = used > triggers
+  const copies = used
+  used = writeCopies(timers.copies, state, now, batch, used, maxSlots)
+  const copiesBehind = used > copies
   const end = Math.min(maxSlots, used + TIMED_MAX)
   let looks = LOOKS_MAX
   let slices = 0
@@ -82,7 +87,7 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
     used++
   }
   // What a deadline began is gone on with in the next turn, whether or not more is due.
-  if (fired || marginBehind || triggersBehind) timers.behind = true
+  if (fired || marginBehind || triggersBehind || copiesBehind) timers.behind = true
   return writeSweeps(timers, state, now, batch, used, Math.min(maxSlots, used + SWEEPS_MAX))
 }
 

@@ -22,6 +22,9 @@ import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
 import {
   CONDITIONAL_WORDS, PENDING_MARKS_WIDTH, TRAIL_GROUP_WORDS, TRAIL_QUEUE_WORDS, TWAP_WORDS, WAITING_WORDS,
 } from './conditional_rows.ts'
+import {
+  COPY_ACCOUNT_WORDS, COPYING_WORDS, FOLLOW_PAIR_WORDS, FOLLOW_WORDS, LEAD_WORDS, LEADER_WORDS,
+} from './copy_rows.ts'
 import { AGENT_MARGIN_WORDS, AGENT_WORDS, SPEND_LIMIT_WORDS } from './family_rows.ts'
 import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
@@ -307,6 +310,11 @@ const perGuard: Size = ({ limits }) => limits.perps * 2 * (limits.positions + 1)
 const perSideOfPerp: Size = ({ limits }) => limits.perps * 2
 const perPerp: Size = ({ limits }) => limits.perps + 1
 const perApplication: Size = ({ limits }) => limits.applications
+const perLeader: Size = ({ limits }) => limits.leaders
+const perFollow: Size = ({ limits }) => limits.follows
+/** Rows that have so many words for each perpetual. */
+const perpsWide = (words: number): Size => ({ limits }) => words * Math.max(1, limits.perps)
+const perMarginedAccount: Size = ({ limits }) => (limits.perps === 0 ? 0 : limits.accounts)
 /** Places of a hash table that is half full at most. */
 const placesFor = (size: Size): Size => (genesis) => powerOfTwo(size(genesis) * 2)
 const balancesOfAccount: Size = ({ limits }) => (BALANCE_WORDS / 2) * limits.assets
@@ -365,6 +373,12 @@ const DECLARED = {
   orderParents: { type: 'i32', width: 1, rows: perOrder, kept: SCALAR.ORDERS_USED },
   addOns: { type: 'i32', width: ADD_ON_WORDS, rows: perOrder, kept: SCALAR.ADD_ONS_USED, views: ['I64'] },
   launches: { type: 'i32', width: LAUNCH_WORDS, rows: () => LAUNCHES_MAX, kept: SCALAR.LAUNCHES, views: ['F64'] },
+  copying: { type: 'i32', width: COPYING_WORDS, rows: () => 1, kept: 'all' },
+  copyAccounts: { type: 'i32', width: COPY_ACCOUNT_WORDS, rows: perMarginedAccount, kept: SCALAR.ACCOUNTS },
+  leaders: { type: 'i32', width: LEADER_WORDS, rows: perLeader, kept: SCALAR.LEADERS_USED, views: ['F64', 'I64'] },
+  leads: { type: 'i32', width: perpsWide(LEAD_WORDS), rows: perLeader, kept: SCALAR.LEADERS_USED, views: ['F64', 'I64'] },
+  follows: { type: 'i32', width: FOLLOW_WORDS, rows: perFollow, kept: SCALAR.FOLLOWS_USED, views: ['F64', 'I64'] },
+  followPairs: { type: 'i32', width: perpsWide(FOLLOW_PAIR_WORDS), rows: perFollow, kept: SCALAR.FOLLOWS_USED, views: ['F64', 'I64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },
@@ -381,6 +395,7 @@ const DECLARED = {
   clientOrderIdIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },
   accountIndex: { type: 'i32', width: 1, rows: placesFor(perAccount), kept: 'derived' },
   sessionIndex: { type: 'i32', width: 1, rows: placesFor(perSession), kept: 'derived' },
+  leaderIndex: { type: 'i32', width: 1, rows: placesFor(perLeader), kept: 'derived' },
   receiptIndex: { type: 'i32', width: 2, rows: ofReceipts(({ blocks, places }) => (blocks + 1) * places), kept: 'derived' },
   receiptBlocks: { type: 'i32', width: 1, rows: ofReceipts(({ blocks }) => blocks + 2), kept: 'derived' },
   receiptScratch: { type: 'i32', width: 1, rows: () => RECEIPT_SCRATCH_WORDS, kept: 'derived' },

@@ -16,6 +16,7 @@ import {
 import { PerpFault, perpOf, sumFault, type PerpTerms } from './perp_terms.ts'
 import { RULES } from './rules.ts'
 import { sweeperChainsOf, type SweeperChain } from './sweeper.ts'
+import { copyLimits, type CopyLimits } from './copy_limits.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
 /** Most assets. */
@@ -25,7 +26,7 @@ export const FEE_TIERS_MAX = 16
 /** Most requests a faucet window may hold; the row of an account stores that many times. */
 export const FAUCET_LIMIT_MAX = 15
 
-export interface Limits {
+export interface Limits extends CopyLimits {
   /** Live orders of all pairs. */
   orders: number
   accounts: number
@@ -198,7 +199,7 @@ function limitsOf(json: Json, listed: { assets: number; pairs: number; perps: nu
     assets: optional('assets', listed.assets, ASSETS_MAX, listed.assets),
     pairs: optional('pairs', listed.pairs, AGENT_PAIRS_MAX, manyTicks ? listed.pairs : reserved(listed.pairs)),
     ...marginLimits(json, listed.perps, optional),
-    ...waitingLimits(json, listed.perps, optional),
+    ...waitingLimits(json, listed.perps, optional), ...copyLimits(json, listed.perps, optional),
   }
 }
 

@@ -30,20 +30,22 @@ const OF_WAITING: readonly ColumnName[] = ['waiting', 'conditionals', 'trailGrou
 const OF_ADD_ONS: readonly ColumnName[] = ['addOns']
 /** Columns of launches. An exchange that never had one has not written them. */
 const OF_LAUNCHES: readonly ColumnName[] = ['launches']
+/** Columns of copy trading. An exchange without leaders has not written them. */
+const OF_COPYING: readonly ColumnName[] = ['copying', 'copyAccounts', 'leaders', 'leads', 'follows', 'followPairs']
 /** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**
  * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, before the first order that waits nothing of those, and so with what applications charge and with launches: snapshots of exchanges
- * from before any of these stay what they are.
+ * them, before the first order that waits nothing of those, and so with what applications charge, launches and copy trading: snapshots of
+ * exchanges from before any of these stay what they are.
  */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0
   const waited = (state.scalars[SCALAR.CONDITIONALS_USED]! | state.scalars[SCALAR.TWAPS_USED]!) !== 0
   const absent = new Set<ColumnName>([
     ...(trades ? [] : OF_MARGIN), ...(waited ? [] : OF_WAITING), ...(state.scalars[SCALAR.ADD_ONS_USED] !== 0 ? [] : OF_ADD_ONS),
-    ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES),
+    ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES), ...(state.scalars[SCALAR.LEADERS_USED] !== 0 ? [] : OF_COPYING),
   ])
   const later = state.scalars.subarray(SCALAR.MARGIN_ACCOUNTS_USED).some((scalar) => scalar !== 0)
   return columnsOf(state.genesis).filter(({ name, derived }) => !derived && !absent.has(name)).map((column) => {

@@ -13,8 +13,10 @@
  * snapshot and no digest: nothing but time depends on where an entry stands.
  */
 import { CLIENT_ORDER_ID_SHIFT } from '../layout/command.ts'
+import { HANDLE_WORDS } from '../layout/copying.ts'
 import { ACCOUNT, HASH_KEY_AT, CLIENT_ORDER_ID_WORDS, ORDER, SESSION } from './columns.ts'
-import { accountRow, get, clientOrderIdRow, orderRow, sessionRow, wordOf } from './rows.ts'
+import { LEADER } from './copy_rows.ts'
+import { accountRow, get, clientOrderIdRow, leaderRow, orderRow, sessionRow, wordOf } from './rows.ts'
 import type { State } from './state.ts'
 
 /**
@@ -143,6 +145,28 @@ export function findSession(state: State, words: Int32Array, at: number): number
     const entry = table[i]!
     if (entry === 0) return -1
     if (sameWords(state.i32, wordOf(sessionRow(state, entry - 1), SESSION.PUBLIC_KEY), words, at, 8)) return entry - 1
+  }
+  return -1
+}
+
+// Leaders: by handle, in small letters. Gateways read this table while the matcher writes it.
+
+const leaderHash = (state: State, leader: number): number =>
+  hashWords(state, 0, state.i32, wordOf(leaderRow(state, leader), LEADER.FOLDED), HANDLE_WORDS)
+
+export const indexLeader = (state: State, leader: number): void => insert(state.leaderIndex, leaderHash(state, leader), leader)
+export const unindexLeader = (state: State, leader: number): void =>
+  remove(state.leaderIndex, (row) => leaderHash(state, row), leader)
+
+/** The leader whose handle is `words[at..]` in small letters, registered or released, or -1. Bounded, so that a reader cannot spin. */
+export function findLeader(state: State, words: Int32Array, at: number): number {
+  const table = state.leaderIndex
+  const mask = table.length - 1
+  let i = hashWords(state, 0, words, at, HANDLE_WORDS) & mask
+  for (let probes = 0; probes <= mask; probes++, i = (i + 1) & mask) {
+    const entry = table[i]!
+    if (entry === 0) return -1
+    if (sameWords(state.i32, wordOf(leaderRow(state, entry - 1), LEADER.FOLDED), words, at, HANDLE_WORDS)) return entry - 1
   }
   return -1
 }

@@ -24,6 +24,7 @@
  *   N    launches: invariants_launches.ts
  *   M    margin trading, with I4, I5, I14 and G: invariants_margin.ts
  *   W    orders that wait: invariants_waiting.ts, invariants_triggers.ts
+ *   C    copy trading: invariants_copies.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -50,6 +51,7 @@ import { checkListings } from './invariants_listing.ts'
 import { checkMargin, heldByMargin } from './invariants_margin.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
+import { checkCopies } from './invariants_copies.ts'
 import { checkWaiting } from './invariants_waiting.ts'
 import type { State } from './state.ts'
 
@@ -69,7 +71,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
-    checkListings, checkMargin, checkWaiting, checkAddOns, checkLaunches,
+    checkListings, checkMargin, checkWaiting, checkAddOns, checkLaunches, checkCopies,
   ]
   for (const check of checks) {
     check(state, live)

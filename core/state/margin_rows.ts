@@ -114,6 +114,8 @@ export const MARGIN_ACCOUNT = {
   LABEL: 20,
   /** TWAP orders that named it, or a bucket of it. */
   TWAPS: 28,
+  /** The follow that it is of, row + 1 (copy_rows.ts). */
+  FOLLOW: 29,
 } as const
 export const MarginAccountKind = { PARENT: 0, SUB: 1 } as const
 

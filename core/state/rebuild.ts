@@ -2,13 +2,15 @@
 import { CLIENT_ORDER_ID_SHIFT } from '../layout/command.ts'
 import { setBit } from './bitmaps.ts'
 import { ORDER, PAGE, SCALAR, SESSION } from './columns.ts'
+import { LeaderState } from '../layout/copying.ts'
 import { CONDITIONAL, Standing } from './conditional_rows.ts'
+import { LEADER } from './copy_rows.ts'
 import { rebuildDue } from './due.ts'
-import { indexAccount, indexSession, insertClientOrderId } from './indexes.ts'
+import { indexAccount, indexLeader, indexSession, insertClientOrderId } from './indexes.ts'
 import { rebuildReceiptIndex } from './receipt_index.ts'
 import { writeTerms } from './listing.ts'
 import { writePerpTerms } from './perp_rows.ts'
-import { conditionalRow, get, getF64, orderRow, pageRow, pairCount, sessionRow } from './rows.ts'
+import { conditionalRow, get, getF64, leaderRow, orderRow, pageRow, pairCount, sessionRow } from './rows.ts'
 import type { State } from './state.ts'
 import { rebuildQueue } from './trail_queues.ts'
 import { enterHeap } from './trigger_heap.ts'
@@ -35,6 +37,10 @@ export function rebuildDerived(state: State): void {
   for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) indexAccount(state, account)
   for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
     if (get(state, sessionRow(state, session), SESSION.GENERATION) !== 0) indexSession(state, session)
+  }
+  for (let leader = 0; leader < scalars[SCALAR.LEADERS_USED]!; leader++) {
+    const now = get(state, leaderRow(state, leader), LEADER.STATE)
+    if (now === LeaderState.REGISTERED || now === LeaderState.RELEASED) indexLeader(state, leader)
   }
   rebuildReceiptIndex(state)
   rebuildTriggers(state)

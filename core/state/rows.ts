@@ -23,6 +23,7 @@ import {
 } from './columns.ts'
 import { CONDITIONAL_WORDS, TRAIL_GROUP_WORDS, TWAP_WORDS, WAITING_WORDS } from './conditional_rows.ts'
 import { LAUNCH_WORDS } from './launch_rows.ts'
+import { COPY_ACCOUNT_WORDS, FOLLOW_PAIR_WORDS, FOLLOW_WORDS, LEAD_WORDS, LEADER_WORDS } from './copy_rows.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
   GUARD_DRIFT_WORDS, GUARD_WORDS, MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS,
@@ -97,6 +98,21 @@ export const launchRow = (state: State, launch: number): number => (state.launch
 export const launchAt = (state: State, row: number): number => (row - state.launchesAt) / LAUNCH_WORDS
 /** What waits for an account. */
 export const waitingRow = (state: State, account: number): number => (state.waitingAt + account * WAITING_WORDS) & ADDRESS_BITS
+
+export const copyingRow = (state: State): number => state.copyingAt & ADDRESS_BITS
+/** What an account has to do with copy trading. */
+export const copyAccountRow = (state: State, account: number): number =>
+  (state.copyAccountsAt + account * COPY_ACCOUNT_WORDS) & ADDRESS_BITS
+export const leaderRow = (state: State, leader: number): number => (state.leadersAt + leader * LEADER_WORDS) & ADDRESS_BITS
+export const leaderAt = (state: State, row: number): number => (row - state.leadersAt) / LEADER_WORDS
+/** A lead by its number: that of the leader times the perpetuals that there may be, and the perpetual's number, from 1, less 1. */
+export const leadRow = (state: State, lead: number): number => (state.leadsAt + lead * LEAD_WORDS) & ADDRESS_BITS
+export const leadAt = (state: State, row: number): number => (row - state.leadsAt) / LEAD_WORDS
+export const followRow = (state: State, follow: number): number => (state.followsAt + follow * FOLLOW_WORDS) & ADDRESS_BITS
+export const followAt = (state: State, row: number): number => (row - state.followsAt) / FOLLOW_WORDS
+/** What was mirrored of a perpetual, by its number, from 1; `perps` there may be. */
+export const followPairRow = (state: State, follow: number, perps: number, perp: number): number =>
+  (state.followPairsAt + (follow * perps + perp - 1) * FOLLOW_PAIR_WORDS) & ADDRESS_BITS
 
 // Fields of one word.
 

@@ -48,6 +48,8 @@ export const SCALAR = {
   ADD_ONS_USED: 56,
   /** Launches ever made (launch_rows.ts); grows with every change of one. */
   LAUNCHES: 57, LAUNCH_CHANGES: 58,
+  /** Rows of copy trading ever used (copy_rows.ts, whose column `copying` has the other numbers). */
+  LEADERS_USED: 59, FOLLOWS_USED: 60,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

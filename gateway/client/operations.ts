@@ -301,6 +301,50 @@ export const OPERATIONS = {
     method: 'POST', path: '/api/v1/positions/{positionId}/tp-sl',
     access: 'session', body: true, repeat: 'never',
   },
+  ListFollows: {
+    method: 'GET', path: '/api/v1/copy-trading/follows',
+    access: 'session', body: false, repeat: 'always',
+  },
+  CreateFollow: {
+    method: 'POST', path: '/api/v1/copy-trading/follows',
+    access: 'session', body: true, repeat: 'never',
+  },
+  CloseAllFollowPositions: {
+    method: 'POST', path: '/api/v1/copy-trading/follows/close-positions',
+    access: 'session', body: true, repeat: 'never',
+  },
+  UpdateFollow: {
+    method: 'PATCH', path: '/api/v1/copy-trading/follows/{followId}',
+    access: 'session', body: true, repeat: 'never',
+  },
+  CloseFollowPositions: {
+    method: 'POST', path: '/api/v1/copy-trading/follows/{followId}/close-positions',
+    access: 'session', body: true, repeat: 'never',
+  },
+  StopFollow: {
+    method: 'POST', path: '/api/v1/copy-trading/follows/{followId}/stop',
+    access: 'session', body: true, repeat: 'never',
+  },
+  ListLeaders: {
+    method: 'GET', path: '/api/v1/copy-trading/leaders',
+    access: 'public', body: false, repeat: 'always',
+  },
+  RegisterLeader: {
+    method: 'PUT', path: '/api/v1/copy-trading/leaders/me',
+    access: 'session', body: true, repeat: 'never',
+  },
+  ReleaseLeader: {
+    method: 'DELETE', path: '/api/v1/copy-trading/leaders/me',
+    access: 'session', body: false, repeat: 'never',
+  },
+  ListMyFollowers: {
+    method: 'GET', path: '/api/v1/copy-trading/leaders/me/followers',
+    access: 'session', body: false, repeat: 'always',
+  },
+  ListLeaderPositions: {
+    method: 'GET', path: '/api/v1/copy-trading/leaders/{leader}/positions',
+    access: 'session', body: false, repeat: 'always',
+  },
   GetFaucetInfo: {
     method: 'GET', path: '/api/v1/faucet/info',
     access: 'session', body: false, repeat: 'always',

@@ -3,8 +3,8 @@
  */
 import { ConditionType } from '../../core/layout/conditional.ts'
 import {
-  conditionalOrderId, marginAccountId, movementId, ocoGroupId, orderId, parentMarginId, positionId, riskBucketId, tradeId, twapOrderId,
-  userId,
+  conditionalOrderId, followId, marginAccountId, movementId, ocoGroupId, orderId, parentMarginId, positionId, riskBucketId, tradeId,
+  twapOrderId, userId,
 } from '../../core/layout/ids.ts'
 
 export const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -231,4 +231,21 @@ export const slice = {
   tradingMode: 'SPOT' as const, status: 'FILLED' as const, quantity: '0.0291', filledQuantity: '0.0291', remainingQuantity: '0',
   averageFillPrice: '60010', postOnly: false, reduceOnly: false, parentOrderId: TWAP, fee: '0.873145',
   createdAt: '2026-01-15T09:31:02.250Z', updatedAt: '2026-01-15T09:31:02.250Z',
+}
+
+export const FOLLOW = followId(81, 3)
+export const leader = {
+  handle: 'north-star', followers: 12, allocation: '25000', since: MOMENT, returnPercent: null, maxDrawdownPercent: null,
+}
+export const leaderPosition = {
+  tradingPairId: PERP, side: 'LONG' as const, size: '0.1', entryPrice: '60000', markPrice: '60500', unrealizedPnl: '50', leverage: '5',
+  marginMode: 'ISOLATED' as const,
+}
+export const follower = {
+  walletAddress: WALLET, display: '0x3C44…93BC', status: 'ACTIVE' as const, allocation: '1500', startedAt: MOMENT,
+}
+export const follow = {
+  followId: FOLLOW, leader: 'north-star', status: 'ACTIVE' as const, allocation: '1500', maxLeverage: '5', marginMode: 'ISOLATED' as const,
+  marginAccountId: MARGIN_SUB, strategyKey: `copy:${FOLLOW}`, ordersCopied: 0, skips: 0, lastSkip: null, startedAt: MOMENT,
+  updatedAt: MOMENT,
 }

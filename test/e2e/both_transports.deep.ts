@@ -11,6 +11,7 @@ import {
 import { signed } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { farFromFullMinute, farFromMidnight } from '../support/midnight.ts'
+import { askPrograms, followLeader, waitForPrices } from '../support/program_script.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
 t.setTimeout(900_000)
@@ -102,12 +103,7 @@ async function arrive(script: Script): Promise<void> {
   script.limit = { tradingPairId: script.pair, orderType: 'LIMIT', side: 'SELL', quantity: '0.5', price: '2000' }
   await script.call('GetTradingPair', { tradingPairId: script.pair })
   for (const name of ['GetServerTime', 'Check'] as const) await script.call(name)
-  await script.call('GetBuildercodesConfig', { clientId: 'ringbook' })
-  await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
-  await script.call('ListSweeperChains')
-  const names = { email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
-  await script.call('SubmitApplication', { walletAddress: maker.wallet.address, ...names })
-  await script.call('ClaimLease', { launchId: 'launch-7', ownerId: 'process-1', expectedGeneration: '0' }, maker)
+  await askPrograms(script, maker.wallet.address)
   for (const trader of [maker, taker]) await script.call('Mint', {}, trader)
   await script.call('GetFaucetInfo', {}, maker)
   await script.call('GetProfile', {}, maker)
@@ -310,23 +306,9 @@ async function openPosition(script: Script, marginAccountId: string): Promise<vo
   await script.call('SimulateOrderRisk', { marginAccountId, ...preview }, taker)
   await script.call('SimulateParentOrderRisk', { ...preview, strategyKey: 'carry', marginMode: 'CROSS' }, taker)
   await script.call('SimulateParentOrderRisk', { ...preview, quantity: '1' }, taker)
-  await script.call('CreateOrder', { ...order, quantity: '1' }, taker)
-  await script.call('CreateOrder', { ...order, reduceOnly: true }, taker)
+  for (const more of [{ quantity: '1' }, { reduceOnly: true }]) await script.call('CreateOrder', { ...order, ...more }, taker)
   await script.call('CreateOrder', { ...order, returnFills: true }, taker)
   await script.call('CreateOrder', { ...order, price: '60000', strategyKey: 'carry', marginMode: 'CROSS' }, taker)
-}
-
-/** Legs of a position and a TWAP order that begins in an hour: nothing of it becomes an order. */
-async function waitForPrices(script: Script, positionId: string): Promise<void> {
-  const { taker, perpetual: tradingPairId } = script
-  const stopLoss = { triggerPrice: '60000' }
-  const { stopLossOrderId: conditionalOrderId } = await script.call('AttachTpSl', { positionId, stopLoss }, taker)
-  const startTime = new Date(Date.now() + 3_600_000).toISOString()
-  const twap = { tradingPairId, side: 'BUY', quantity: '0.01', durationSeconds: 600, startTime, tradingMode: 'MARGIN', leverage: '5' }
-  const { twapOrderId } = await script.call('CreateTwapOrder', twap, taker)
-  for (const name of ['ListConditionalOrders', 'ListTwapOrders'] as const) await script.call(name, {}, taker)
-  for (const name of ['GetConditionalOrder', 'CancelConditionalOrder'] as const) await script.call(name, { conditionalOrderId }, taker)
-  for (const name of ['GetTwapOrder', 'ListTwapSlices', 'CancelTwapOrder'] as const) await script.call(name, { twapOrderId }, taker)
 }
 
 async function tradePerpetual(script: Script): Promise<void> {
@@ -383,6 +365,7 @@ async function readBack(script: Script): Promise<void> {
   const { balances } = await script.call('ListBalances', { page: 1, pageSize: 2 }, maker)
   await script.call('GetBalance', { assetId: balances[0].assetId }, taker)
   await script.call('GetBalance', { assetId: nothing }, taker)
+  await followLeader(script)
   await script.call('Refresh', {}, maker)
   await script.call('Revoke', {}, maker)
   await script.call('GetProfile', {}, maker)

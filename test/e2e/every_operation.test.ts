@@ -66,6 +66,7 @@ t.test('every operation of the table, once', async (t) => {
   await delegate(t, exchange.baseUrl, client, tradingPairId)
   await tradePerpetual(t, exchange.baseUrl, client)
   await tradeInSlices(t, client, tradingPairId)
+  await follow(t, exchange.baseUrl, client)
   t.match(await client.Check(), { status: 'ok', degraded: [] })
   const launch = { launchId: 'launch-1', pair: 'BTC/USDC', userId: (await client.GetProfile()).id, phase: 'LIVE' }
   t.match((await operate(exchange, '/launches', launch)).json, { ...launch, generation: 0, expiresAt: null })
@@ -95,7 +96,9 @@ t.test('every operation of the table, once', async (t) => {
   const positions = 'ListPositions GetPosition GetPositionRisk ClosePosition AddPositionMargin ReducePositionMargin ListFundingPayments'
   const waiting = 'AttachTpSl ListConditionalOrders GetConditionalOrder CancelConditionalOrder'
   const twap = 'CreateTwapOrder ListTwapOrders GetTwapOrder CancelTwapOrder ListTwapSlices'
-  const perpetuals = [margin, collateral, buckets, previews, positions, waiting, twap]
+  const leaders = 'ListLeaders RegisterLeader ReleaseLeader ListLeaderPositions ListMyFollowers'
+  const follows = 'CreateFollow ListFollows UpdateFollow StopFollow CloseFollowPositions CloseAllFollowPositions'
+  const perpetuals = [margin, collateral, buckets, previews, positions, waiting, twap, leaders, follows]
   const all = [called, others, batches, history, family, limits, agents, rest, backend, answered, ...perpetuals].join(' ').split(' ')
   t.strictSame(all.sort(), Object.keys(TABLE).sort(), 'that was the whole table')
 })
@@ -245,6 +248,23 @@ async function protectPosition(t: Test, client: Client, positionId: string): Pro
   t.match((await client.ListConditionalOrders({ state: ['ARMED'] })).conditionalOrders, [{ ocoGroupId }, { ocoGroupId }])
 }
 
+/** A leader, who is followed and left again. */
+async function follow(t: Test, baseUrl: string, client: Client): Promise<void> {
+  const { client: leader } = await newTrader(baseUrl, 1)
+  t.match(await leader.RegisterLeader({ handle: 'North-Star' }), { handle: 'North-Star', followers: 0 })
+  const { followId } = await client.CreateFollow({ leader: 'north-star', allocation: '100' })
+  t.match((await client.ListFollows()).follows, [{ followId, leader: 'North-Star', status: 'ACTIVE' }])
+  t.match((await client.ListLeaders()).leaders, [{ handle: 'North-Star', followers: 1, allocation: '100' }])
+  t.same(await client.ListLeaderPositions({ leader: 'north-star' }), { positions: [] })
+  t.match((await leader.ListMyFollowers()).followers, [{ status: 'ACTIVE', allocation: '100' }])
+  t.match(await client.UpdateFollow({ followId, allocation: '120' }), { allocation: '120' })
+  const nothing = { followId, closeOrdersPlaced: 0, positionsNotClosed: 0 }
+  t.same(await client.CloseFollowPositions({ followId }), nothing)
+  t.same(await client.CloseAllFollowPositions(), { follows: [nothing], stoppingFollowIds: [], failedFollows: [] })
+  t.match(await client.StopFollow({ followId }), { followId, status: 'STOPPING' })
+  t.same(await leader.ReleaseLeader(), { released: true })
+}
+
 /** A TWAP order, its first slice and its end. */
 async function tradeInSlices(t: Test, client: Client, tradingPairId: string): Promise<void> {
   const { twapOrderId } = await client.CreateTwapOrder({ tradingPairId, side: 'BUY', quantity: '1', durationSeconds: 3600 })
@@ -309,6 +329,14 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     AttachTpSl: { positionId, trailingStop }, GetConditionalOrder: { conditionalOrderId }, CreateTwapOrder: twap,
     GetTwapOrder: { twapOrderId }, ListTwapSlices: { twapOrderId },
   }
+  await partner.RegisterLeader({ handle: 'partner' })
+  const { followId } = await client.CreateFollow({ leader: 'partner', allocation: '50' })
+  const copying: Partial<Record<OperationName, object>> = {
+    CreateFollow: { leader: 'partner', allocation: '50' }, UpdateFollow: { followId, status: 'CLOSE_ONLY' },
+    ListLeaderPositions: { leader: 'partner' }, CloseFollowPositions: { followId },
+  }
+  /** What a follower, or somebody whose follow is over, cannot do. */
+  const notByFollower = ['RegisterLeader', 'ReleaseLeader', 'StopFollow']
   const maintenance = async (on: boolean): Promise<void> => {
     t.match((await operate(exchange, '/maintenance', { on })).json, { maintenance: on })
   }
@@ -324,11 +352,12 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     UpdateSubAccountLimit: { ...limit, maxAmount: '2' }, DeleteSubAccountLimit: limit,
     TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },
     UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId }, ...margin, ...waiting,
+    ...copying,
   }
   const serverKey = await issueServerKey(exchange)
   const once = createClient({ baseUrl: exchange.baseUrl, signer, serverKey })
   for (const [name, row] of Object.entries(TABLE) as [OperationName, Row][]) {
-    if (ELSEWHERE.includes(name) || /Cancel/.test(name)) continue
+    if (ELSEWHERE.includes(name) || notByFollower.includes(name) || /Cancel/.test(name)) continue
     const failed = await once.call(name, (inputs[name] ?? {}) as never).then(
       () => null,
       (error: RingbookError) => error,
@@ -336,6 +365,9 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     t.equal(failed?.code ?? null, row.maintenance === 'blocked' ? 'OPERATIONS_BLOCKED' : null, name)
     if (failed !== null) t.equal(failed.status, 503, name)
   }
+  t.equal((await client.StopFollow({ followId })).status, 'STOPPING', 'stops stay available')
+  t.equal((await partner.RegisterLeader({ handle: 'PARTNER' })).handle, 'PARTNER')
+  t.equal((await partner.ReleaseLeader()).released, true)
   t.equal((await client.CancelOrder({ orderId })).status, 'SUCCESS', 'cancels stay available')
   t.equal((await client.BatchCancelOrders({ orderIds: [second.orderId] })).totalSucceeded, 1)
   t.equal((await client.CancelTwapOrder({ twapOrderId })).status, 'SUCCESS')

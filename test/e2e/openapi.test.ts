@@ -119,6 +119,7 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await raiseFamily(maker, balances[0]!.assetId)
   await delegate(maker, tradingPairId)
   await tradePerpetual(maker, taker)
+  await copy(maker, taker)
   await maker.GetFaucetInfo()
   await maker.GetTradingPair({ tradingPairId })
   await maker.GetServerTime()
@@ -164,6 +165,21 @@ async function delegate(maker: Client, tradingPairId: string): Promise<void> {
   await agent.CancelOrder({ orderId: MISSING }).catch(() => undefined)
   await agent.ListDelegatedAgents().catch(() => undefined)
   await maker.RevokeDelegatedAgent({ agentId: id })
+}
+
+async function copy(maker: Client, taker: Client): Promise<void> {
+  await taker.RegisterLeader({ handle: 'South-Star' })
+  await maker.ListLeaders({ page: 1, pageSize: 5 })
+  const terms = { leader: 'south-star', allocation: '50', maxLeverage: '3', marginMode: 'CROSS' } as const
+  const { followId } = await maker.CreateFollow(terms)
+  await maker.ListFollows()
+  await maker.ListLeaderPositions({ leader: 'south-star' })
+  await taker.ListMyFollowers({ pageSize: 5, pageToken: '' })
+  await maker.UpdateFollow({ followId, status: 'CLOSE_ONLY', allocation: '60' })
+  await maker.CloseFollowPositions({ followId })
+  await maker.CloseAllFollowPositions()
+  await maker.StopFollow({ followId })
+  await taker.ReleaseLeader()
 }
 
 async function tradePerpetual(maker: Client, taker: Client): Promise<void> {

@@ -73,6 +73,7 @@ class Everything:
         offset = await ready(self.client.sync_clock())
         for name in ("GetServerTime", "Check", "GetProfile", "GetFaucetInfo", "GetScreener", "GetPortfolio", "Mint"):
             await self.call(name)
+        await self.programs(address)
         assert (await self.call("GetBuildercodesConfig", clientId="ringbook"))["application"]["enrolled"] is False
         assert await self.refused("SetBuilderFee", bps=0) == "NOT_ENROLLED"
         await self.call("Challenge", address=address, sessionPublicKey=self.client.key.public_key)
@@ -180,6 +181,7 @@ class Everything:
             closed = await self.call("ClosePosition", **identity, closeType="IOC", price="64000")
             assert closed["matchResult"]["status"] == "FILLED", closed
             assert (await self.call("GetPosition", **identity))["realizedPnl"] == "-10"
+            await self.copies(other)
         await self.call("ListFundingRates", tradingPairId=pair)
         sub = {"marginAccountId": (await self.call("CreateMarginSubAccount", label="basis"))["marginAccountId"]}
         await self.call("TransferCollateralToSubAccount", **sub, amount="10")
@@ -203,6 +205,26 @@ class Everything:
         await self.call("ReducePositionMargin", **same, amount="5")
         assert (await self.call("ListFundingPayments", **same))["payments"] == []
         await self.waiting(same, order)
+
+    async def programs(self, address):
+        assert (await self.call("ListSweeperChains"))["chains"] is not None
+        names = {"email": "a@b.example", "twitterUsername": "a", "telegramUsername": "abcde"}
+        assert await self.refused("SubmitApplication", walletAddress=address, **names) == "PERMISSION_DENIED"
+        assert await self.refused("ClaimLease", launchId="none", ownerId="process-1", expectedGeneration="0") == "NOT_FOUND"
+
+    async def copies(self, leader):
+        handle = "leader-" + self.client.key.public_key[:8].lower()
+        await self.call("RegisterLeader", leader, handle=handle)
+        assert any(each["handle"] == handle for each in (await self.call("ListLeaders"))["leaders"])
+        same = {"followId": (await self.call("CreateFollow", leader=handle, allocation="50"))["followId"]}
+        assert len((await self.call("ListFollows"))["follows"]) == 1
+        await self.call("UpdateFollow", **same, status="CLOSE_ONLY")
+        assert (await self.call("ListLeaderPositions", leader=handle))["positions"] == []
+        assert len((await self.call("ListMyFollowers", leader, pageSize=5))["followers"]) == 1
+        await self.call("CloseFollowPositions", **same)
+        await self.call("CloseAllFollowPositions")
+        await self.call("StopFollow", **same)
+        await self.call("ReleaseLeader", leader)
 
     async def waiting(self, position, order):
         legs = await self.call("AttachTpSl", **position, takeProfit={"triggerPrice": "70000"}, stopLoss={"triggerPrice": "60000"})

@@ -43,7 +43,7 @@ function run(
   const { state, run: apply, said } = createBench(genesisText(VARIANTS[variant]!))
   const database = openWriter(':memory:')
   let projector = createProjector(database, state.genesis, identitiesOf(state))
-  const workload = new MarginWorkload(seed, state.genesis, false, undefined, VARIANTS[variant]!.builder)
+  const workload = new MarginWorkload(seed, state.genesis, VARIANTS[variant])
   const answers = createAnswers(database, state.genesis)
   const random = createPrng(seed)
   const timers = createTimers()

@@ -80,7 +80,27 @@ const WAITING_FAULTS: Faults = [
   ['programs/margin_accounts.ts', 'MARGIN_ACCOUNT.TWAPS) !== 0', 'MARGIN_ACCOUNT.TWAPS) < 0'],
   ['orders/sweep_waiting.ts', 'following = nextTwap(state, sweep, began, row)', 'following = -1'],
 ]
-const FAULTS: Faults = [...MARGIN, ...WAITING_FAULTS]
+/** Of copy trading. */
+const COPY_FAULTS: Faults = [
+  // A copy is rounded up, of another proportion, or enlarged where the leader closed; what was carried is lost.
+  ['orders/copy_target.ts', '(share * BigInt(lots)) / BigInt(seen)', '(share * BigInt(seen)) / BigInt(seen)'],
+  ['orders/copy_target.ts', '(BigInt(opened) * LOT * allocation) / equity', '(BigInt(opened) * LOT * allocation) / (equity + allocation)'],
+  ['orders/copy_target.ts', 'if (turned) return { share: 0n,', 'if (turned) return { share,'],
+  ['orders/copy_step.ts', 'FOLLOW_PAIR.RESIDUAL, target.share - before)', 'FOLLOW_PAIR.RESIDUAL, 0n)'],
+  ['orders/copy_target.ts', 'opened === 0 || state !== FollowState.ACTIVE', 'opened === 0'],
+  // What the leader had before is copied; a fill during a walk is forgotten.
+  ['programs/follow_rows.ts', 'getF64(state, leadOf(state, leader, number), LEAD.LOTS)', '0'],
+  ['margin/leads.ts', '!== 0) set(state, lead, LEAD.AGAIN, 1)', '< 0) set(state, lead, LEAD.AGAIN, 1)'],
+  // Loops; a handle that is taken over at once; money of a follow that its owner moves; more than the parent has.
+  ['programs/leaders.ts', 'COPY_ACCOUNT.FIRST_FOLLOW) !== 0) return', 'COPY_ACCOUNT.FIRST_FOLLOW) < 0) return'],
+  ['programs/leaders.ts', 'RELEASED_AT) >= state.genesis.limits.handlePauseMs', 'RELEASED_AT) >= 0'],
+  ['programs/collateral.ts', '  if (isOfFollow(state, margin)) return REFUSALS.COPY_MARGIN_ACCOUNT.number\n', ''],
+  ['programs/follows.ts', 'if (state.registers[R.AMOUNT]! < allocation) return SHORT', 'if (allocation < 0n) return SHORT'],
+  // Leverage beyond what the follow says; a stop that never comes to its other positions.
+  ['orders/copy_orders.ts', 'most !== 0 && most < leads ? most : leads', 'leads'],
+  ['orders/copy_stop.ts', 'number <= tried ||', ''],
+]
+const FAULTS: Faults = [...MARGIN, ...WAITING_FAULTS, ...COPY_FAULTS]
 
 const RUNNER = `
 import { MarginDuel } from "./test/support/margin_duel.ts"
@@ -90,7 +110,8 @@ const waiting = [
   ['perpsWaiting', 8000, 31], ['perpsWaitingTight', 10000, 33], ['perpsWaiting', 10000, 35], ['perpsWaitingTight', 20000, 36],
   ['perpsWaiting', 25000, 37],
 ]
-const runs = process.argv[2] === 'waiting' ? waiting : margin
+const copied = [['perpsCopied', 9000, 41], ['perpsCopiedTight', 9000, 43], ['perpsCopied', 20000, 44], ['perpsCopiedTight', 20000, 45]]
+const runs = process.argv[2] === 'waiting' ? waiting : process.argv[2] === 'copied' ? copied : margin
 try {
   if (runs === waiting) for (let seed = 1; seed <= 6; seed++) new Walk(seed).run(700)
   for (const [variant, commands, seed] of runs) new MarginDuel({ variant, seed, commands, checkEvery: 50, stormEvery: 1500 }).run()
@@ -105,7 +126,7 @@ try {
 const COPY_SECONDS = 200
 
 /** Runs the duels over a copy of the engine; the exit code (3: caught, null: they did not end) and what was said first. */
-function runCopy(directory: string, which: 'margin' | 'waiting'): { status: number | null; said: string } {
+function runCopy(directory: string, which: 'margin' | 'waiting' | 'copied'): { status: number | null; said: string } {
   const options = { cwd: directory, env: {}, timeout: COPY_SECONDS * 1000, killSignal: 'SIGKILL', encoding: 'utf8' } as const
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'runner.ts', which], options)
   return { status, said: stdout.trim() || stderr.trim().split('\n').at(-1) || 'nothing noticed' }
@@ -175,7 +196,8 @@ t.test('faults in the source of margin trading are caught', async (t) => {
     const path = join(directory, 'core', file)
     const source = readFileSync(path, 'utf8')
     writeFileSync(path, source.replace(from, () => to))
-    const { status, said } = runCopy(directory, WAITING_FAULTS.includes(faults[each]!) ? 'waiting' : 'margin')
+    const which = WAITING_FAULTS.includes(faults[each]!) ? 'waiting' : COPY_FAULTS.includes(faults[each]!) ? 'copied' : 'margin'
+    const { status, said } = runCopy(directory, which)
     t.equal(status, 3, `${file}: ${from} -> ${to || 'nothing'}: ${said.slice(0, status === 3 ? 160 : 1000)}`)
     writeFileSync(path, source)
   }

@@ -39,7 +39,7 @@ const C = ORDER_COMMAND.at
 
 const bench = createBench(genesisText(VARIANTS['perps']!))
 const { state } = bench
-const workload = new MarginWorkload(SEED, state.genesis, false, undefined, true)
+const workload = new MarginWorkload(SEED, state.genesis, { builder: true })
 const [gate, scratch, timers] = [new Int32Array(new SharedArrayBuffer(64)), createPreviewScratch(), createTimers()]
 const payload = viewsOf(new ArrayBuffer(64 * 1024))
 const none = new Int32Array(64)

@@ -4,7 +4,7 @@
  * test/recorded/ has journals as LMDB files, written by the version they are named after, and what replaying them gave that version. They
  * are never made again: whoever changes what they replay to has changed what users can check. When commands are added, a journal that has
  * them is added too: `RECORD=NAME:VARIANT npm test -- test/property/recorded_journals.test.ts` writes one of this version
- * (VARIANT: a name of support/variants.ts, `applications`, `operator`, `margin`, `waiting` or `own`).
+ * (VARIANT: a name of support/variants.ts, `applications`, `operator`, `margin`, `waiting`, `copies` or `own`).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -198,7 +198,7 @@ function makeMarginJournal(dataDir: string, variant: string): void {
   const genesis = genesisText(VARIANTS[variant]!)
   const matcher = startMatcher(dataDir, { genesis })
   const checks = recordChecks(matcher.sequencer.state)
-  const workload = new MarginWorkload(11, parseGenesis(genesis), VARIANTS[variant]!.waiting)
+  const workload = new MarginWorkload(11, parseGenesis(genesis), VARIANTS[variant])
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   for (let index = 0; index < 4500; index++) {
     workload.next(command, 0)
@@ -231,6 +231,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     else if (variant === 'margin') makeMarginJournal(dataDir, 'perps')
     else if (variant === 'waiting') makeMarginJournal(dataDir, 'perpsWaiting')
     else if (variant === 'listing' || variant === 'launches') makeListingJournal(dataDir, variant)
+    else if (variant === 'copies') makeMarginJournal(dataDir, 'perpsCopied')
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))
     writeFileSync(LIST, `${JSON.stringify({ ...recorded, [name]: read(dataDir) }, null, 2)}\n`)

@@ -18,7 +18,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { testGenesis, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import {
-  NO_AGENT, NO_BUCKET, NO_CONDITIONAL, NO_MARGIN, NO_ORDER, NO_POSITION, NO_TWAP, NO_USER, sampleInputs,
+  NO_AGENT, NO_BUCKET, NO_CONDITIONAL, NO_FOLLOW, NO_MARGIN, NO_ORDER, NO_POSITION, NO_TWAP, NO_USER, sampleInputs,
 } from '../support/session_samples.ts'
 import { grpcTransport, newWallet, restTransport, signIn, type Json, type Transport } from '../support/transports.ts'
 
@@ -28,6 +28,7 @@ t.setTimeout(240_000)
 const OWNED: Record<string, string> = {
   orderId: NO_ORDER, orderIds: NO_ORDER, subAccountId: NO_USER, agentId: NO_AGENT, marginAccountId: NO_MARGIN, riskBucketId: NO_BUCKET,
   positionId: NO_POSITION, allowedMarginAccountIds: NO_MARGIN, conditionalOrderId: NO_CONDITIONAL, twapOrderId: NO_TWAP,
+  followId: NO_FOLLOW,
 }
 /** Fields that name what belongs to everybody, or what the caller only makes up. */
 const NOBODYS = new Set([
@@ -157,6 +158,8 @@ async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person
   await call('CreateOrder', { ...order, side: 'SELL', quantity: '0.04' }, other)
   await call('CreateOrder', order)
   const margin = await hold(call, other)
+  await call('RegisterLeader', { handle: 'partner' }, other)
+  const { followId } = await call('CreateFollow', { leader: 'partner', allocation: '100' })
   const subWallet = newWallet()
   const { subAccount } = await call('CreateSubAccount', await consentOf(rest, subWallet.wallet, self.session))
   await call('CreateSubAccountLimit', { subAccountId: subAccount.id, assetId: genesis.assets[0]!.id, maxAmount: '5' })
@@ -167,7 +170,7 @@ async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person
     person: self,
     sub: await person('a sub-account of the owner', subWallet),
     elsewhere: await person("the owner's wallet in another application", newWallet(wallet.wallet), 'other'),
-    things: { orderId, orderIds: orderId, subAccountId: subAccount.id, agentId, ...margin },
+    things: { orderId, orderIds: orderId, subAccountId: subAccount.id, agentId, followId, ...margin },
   }
 }
 
@@ -183,7 +186,7 @@ async function seen(): Promise<string> {
   const reads: [OperationName, Json][] = [
     ['GetProfile', {}], ['ListBalances', {}], ['ListOrders', { status: ['SUBMITTED', 'PARTIALLY_FILLED'] }], ['ListSubAccounts', {}],
     ['ListSubAccountLimits', { subAccountId }], ['GetDelegatedAgent', { agentId }], ['ListDelegatedAgents', {}],
-    ['ListConditionalOrders', { state: ['PENDING', 'ARMED'] }],
+    ['ListConditionalOrders', { state: ['PENDING', 'ARMED'] }], ['ListFollows', {}],
   ]
   const collateral = async (): Promise<string[]> => {
     const { accounts } = must(await rest('ListMarginAccounts', {}, session))
@@ -271,8 +274,11 @@ for (const [way, transport] of Object.entries(TRANSPORTS)) {
   }
 }
 
-/** Listings of what this test cannot have two of: funding is paid each hour. test/e2e/funding_listings.test.ts has them. */
-const SCARCE: readonly OperationName[] = ['ListFundingRates', 'ListFundingPayments']
+/**
+ * Listings of what this test cannot have two of: funding is paid each hour (test/e2e/funding_listings.test.ts), and who follows has no
+ * followers (test/wire/copy_trading.test.ts).
+ */
+const SCARCE: readonly OperationName[] = ['ListFundingRates', 'ListFundingPayments', 'ListMyFollowers']
 
 const isListing = (name: OperationName): boolean => 'pageToken' in propertiesOf(handlerOf(name).query?.schema)
 const LISTINGS = (Object.keys(TABLE) as OperationName[])

@@ -107,6 +107,12 @@ await deposit(sell, '9000')
 await setIndexPrice(harness, perpetual, 60_000)
 await sell('CreateOrder', { ...marginOrder, quantity: '2', side: 'SELL' })
 
+/** Whom users follow; does nothing. */
+const leader = await harness.openSession()
+must(await rest('Mint', {}, leader))
+must(await rest('RegisterLeader', { handle: sampleInputs(genesis).CreateFollow!['leader'] }, leader))
+const OF_FOLLOW: readonly OperationName[] = ['UpdateFollow', 'StopFollow', 'CloseFollowPositions', 'ListLeaderPositions']
+
 /** A margin sub-account with collateral, and a position with more margin than it needs. */
 async function hold(call: Calling): Promise<Json> {
   // Fresh for the time of a test.
@@ -133,7 +139,9 @@ async function newUser(name: OperationName): Promise<User> {
   const { id } = await call('UpsertDelegatedAgent', {
     agentAddress: `0x${randomBytes(20).toString('hex')}`, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [genesis.pairs[0]!.id],
   })
-  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId, agentId: id, ...await hold(call) } }
+  const held = await hold(call)
+  const { followId } = OF_FOLLOW.includes(name) ? await call('CreateFollow', sampleInputs(genesis).CreateFollow) : {}
+  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId, agentId: id, ...held, ...(followId && { followId }) } }
 }
 
 /** The sample of an operation about this user's own things, each user with wallets of its own. */
@@ -144,6 +152,7 @@ function inputOf(name: OperationName, { ids }: User): Json {
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, key in ids ? ids[key] : replaced(each)]))
   }
   const input = replaced(sampleInputs(genesis)[name]) as Json
+  if ('handle' in input) input['handle'] = `user-${randomBytes(6).toString('hex')}`
   for (const field of ['address', 'agentAddress']) if (field in input) input[field] = `0x${randomBytes(20).toString('hex')}`
   return input
 }
@@ -158,6 +167,7 @@ function masked(value: unknown): string {
     })
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"|\{"seconds":\d+(,"nanos":\d+)?\}/g, '"time"')
     .replace(/0x[0-9a-fA-F]{40}/g, '<address>')
+    .replace(/user-[0-9a-f]{12}/g, '<handle>')
     .replace(/"expiresAt":"?\d+"?/g, '"expiresAt"')
     .replace(/"sequence":"?\d+"?/g, '"sequence"')
 }

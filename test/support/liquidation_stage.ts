@@ -58,6 +58,8 @@ export interface Ran {
 }
 
 export class LiquidationStage {
+  /** Its genesis. */
+  readonly text: string
   readonly bench: Bench
   time = HOUR_0 + 5000
   private readonly sessions = new Map<string, Decoded>()
@@ -70,11 +72,12 @@ export class LiquidationStage {
   constructor(perp: Partial<PerpSpec> = {}, limits: Record<string, number> = {}, pair: Partial<PairSpec> = {}) {
     const units = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: '10000', ...pair }
     const terms = { referencePrice: '1000', maxPositionSize: '1000' }
-    this.bench = createBench(genesisText({
+    this.text = genesisText({
       limits: { priceTicks: 65_536, accounts: 256, marginAccounts: 256, riskBuckets: 512, positions: 512, ...limits }, dailyLimit: 5,
       assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 8, '1000']],
       pairs: ['BTC/USD-PERP', 'ETH/USD-PERP'].map((symbol) => perpPair(symbol, { ...terms, ...perp }, units)),
-    }))
+    })
+    this.bench = createBench(this.text)
     for (const pair of [BTC, ETH]) this.price(pair, 1000)
     this.names.set(scalar(this.state, SCALAR.FUND) - 1, 'fund')
   }

@@ -20,6 +20,8 @@ import { createTimers, SLICES_MAX, writeDue } from '../../core/sequencer/timers.
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CODE, NaiveExchange } from './naive.ts'
 import { compareBalances, compareEvents, createBench, Differs, type DuelReport } from './naive_compare.ts'
+import { compareCopies } from './naive_copies_compare.ts'
+import { dueStop } from './naive_copy_step.ts'
 import { dueConditionals } from './naive_conditional.ts'
 import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import {
@@ -78,7 +80,7 @@ export class MarginDuel {
     this.text = genesisText(spec)
     this.bench = createBench(this.text, options.outboxRecords)
     this.naive = new NaiveExchange(this.bench.state.genesis)
-    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis, spec.waiting, undefined, spec.builder)
+    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis, spec)
   }
 
   /** Runs it; throws at the first difference or broken invariant. */
@@ -248,6 +250,7 @@ export class MarginDuel {
     if (fits && String(funding) !== String(due.funding)) throw new Differs(`funding of ${String(due.funding)} is due`)
     if (!full && of(CommandType.EXPIRE_ORDER).length !== due.orders) throw new Differs(`${due.orders} orders are due`)
     if (!full) this.compareWaitingDue(due, of)
+    if (!full) this.compareCopiesDue(of)
     const looked = of(CommandType.LIQUIDATION_STEP).map(({ bucket }) => bucket)
     const missed = due.unhealthy.filter(({ row }) => !looked.includes(row))
     // Half of a turn is for margin trading, and half of what funding and settlement leave of that for guards.
@@ -269,12 +272,22 @@ export class MarginDuel {
     if (twaps !== due.twaps) throw new Differs(`${due.twaps} TWAP orders are due, not ${twaps}`)
   }
 
+  /** What leaders did goes on, and so do stops. */
+  private compareCopiesDue(of: (type: number) => Decoded[]): void {
+    const { naive } = this
+    const steps = of(CommandType.COPY_STEP)
+    const [fills, stops] = [0, 1].map((work) => steps.filter((step) => step['work'] === work).length)
+    if ((fills !== 0) !== (naive.copies.leads.length > 0)) throw new Differs(`${naive.copies.leads.length} leads wait, ${fills} steps`)
+    if ((stops !== 0) !== (dueStop(naive) !== undefined)) throw new Differs(`${stops} steps of stops`)
+  }
+
   private check(): void {
     const { bench: { state }, naive } = this
     checkInvariants(state)
     compareBalances(state, naive)
     compareMargins(state, naive)
     compareWaiting(state, naive)
+    compareCopies(state, naive)
   }
 }
 

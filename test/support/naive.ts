@@ -21,6 +21,8 @@ import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { Waiting } from './naive_conditional.ts'
 import { launchCommand, type Launch } from './naive_launches.ts'
+import { Copies } from './naive_copies.ts'
+import { copyCommand } from './naive_copy_step.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { Margins } from './naive_margin.ts'
 import { marginCommand } from './naive_margin_commands.ts'
@@ -54,6 +56,9 @@ export const CODE = {
   INVALID_SCHEDULE: 444, BEYOND_LIMIT_PRICE: 445,
   BUILDER_FEE_ABOVE_CAP: 450, NOT_ENROLLED: 451, NOT_PAYOUT_WALLET: 452, BUILDER_FEES_OFF: 453, NO_FEE_CHANGES_LEFT: 454,
   PERMISSION_DENIED: 460, LEASE_CONFLICT: 461, LEASE_LOST: 462, LAUNCH_EXISTS: 463, TOO_MANY_LAUNCHES: 464, LAUNCH_ENDED: 465,
+  HANDLE_TAKEN: 470, HANDLE_CHANGE_TOO_SOON: 471, ALREADY_LEADER: 472, TOO_MANY_LEADERS: 473, ALREADY_FOLLOWING: 474,
+  CANNOT_FOLLOW: 475, CANNOT_LEAD: 476, TOO_MANY_FOLLOWS: 477, LEADER_FULL: 478, ALLOCATION_TOO_SMALL: 479, FOLLOW_STOPPING: 480,
+  COPY_MARGIN_ACCOUNT: 481, LEADER_EQUITY: 482, COPY_PARTLY_FILLED: 483,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900, TRIGGERS_BEHIND: 907,
 } as const
 
@@ -147,6 +152,7 @@ export class NaiveExchange {
   readonly waiting = new Waiting()
   readonly builder = new Builder()
   launches: Launch[] = []
+  readonly copies = new Copies()
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = ownGenesis(genesis)
@@ -182,7 +188,7 @@ export class NaiveExchange {
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
     else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
-    else if (builderCommand(this, command) || launchCommand(this, command)) return this.events
+    else if (builderCommand(this, command) || launchCommand(this, command) || copyCommand(this, command, type)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }

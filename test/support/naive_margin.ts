@@ -30,6 +30,8 @@ export interface MarginAccount {
   createdSequence: number
   deposited: bigint
   label: string
+  /** It is that of a follow. */
+  follow?: object
 }
 
 export type BucketStatus = 'ACTIVE' | 'LIQUIDATING' | 'BAD_DEBT' | 'CLOSED'

@@ -6,6 +6,7 @@
  */
 import { CollateralReason, PositionReason } from '../../core/layout/margin_events.ts'
 import { COLLATERAL, EventType, FUNDING_PAYMENT, POSITION_CHANGED } from '../../core/layout/event.ts'
+import { noteLead } from './naive_copies.ts'
 import { endWithPosition } from './naive_conditional.ts'
 import { familyOf, share } from './naive_families.ts'
 import {
@@ -185,6 +186,7 @@ export function settleFunding(ex: Ex, position: Position): void {
 /** Changes a position by signed lots at a price; the bucket pays the fee. */
 export function changeLots(ex: Ex, position: Position, lots: number, price: number, reason: number, fee = 0n): void {
   settleFunding(ex, position)
+  noteLead(ex, position)
   const held = position.lots
   const turns = held !== 0 && Math.sign(held) !== Math.sign(lots) && Math.abs(lots) > Math.abs(held)
   if (!turns) return change(ex, position, lots, price, reason, fee)

@@ -65,6 +65,7 @@ interface Short { code: number; available: bigint }
 /** Why the move is refused; 0: it is not. */
 function moveRefusal(ex: Ex, move: string, account: number, named: Named, atoms: bigint): number | Short {
   const { margin, bucket } = named
+  if (margin?.follow !== undefined) return CODE.COPY_MARGIN_ACCOUNT
   if (atoms <= 0n || atoms > MOST) return CODE.VALIDATION_ERROR
   if (bucket !== null && (bucket.status === 'LIQUIDATING' || bucket.status === 'BAD_DEBT')) return CODE.RISK_BUCKET_IN_LIQUIDATION
   // What could be taken out would be that of a price which nobody trusts.
@@ -155,16 +156,22 @@ export function openMarginAccount(ex: Ex, command: Decoded): void {
   const account = owner(ex, command)
   if (account < 0) return refuseOwner(ex, command, -account)
   if (ex.maintenance) return refuseOwner(ex, command, CODE.OPERATIONS_BLOCKED)
+  const code = subRefusal(ex, account)
+  if (code !== 0) return refuseOwner(ex, command, code)
+  makeParent(ex, account)
+  const made = makeMarginAccount(ex, account, false, String(command['label']))
+  ex.result(command, { account, detail: made.row, originalSequence: ex.sequence })
+}
+
+/** Why an account may not have another margin sub-account; 0: it may. */
+export function subRefusal(ex: Ex, account: number): number {
   const { marginAccounts: most, marginSubAccounts } = ex.genesis.limits
   const subs = ex.margins.accounts.filter((each) => each.account === account && !each.parent).length
   // A parent that is not made yet takes a row too.
   const parents = parentOf(ex, account) === null ? 1 : 0
   const held = ex.margins.accounts.filter((each) => familyOf(ex, each.account) === familyOf(ex, account)).length + parents
   const free = most - ex.margins.accounts.length - parents
-  if (subs >= marginSubAccounts || free <= 0 || held >= share(most, free)) return refuseOwner(ex, command, CODE.TOO_MANY_MARGIN_ACCOUNTS)
-  makeParent(ex, account)
-  const made = makeMarginAccount(ex, account, false, String(command['label']))
-  ex.result(command, { account, detail: made.row, originalSequence: ex.sequence })
+  return subs >= marginSubAccounts || free <= 0 || held >= share(most, free) ? CODE.TOO_MANY_MARGIN_ACCOUNTS : 0
 }
 
 /** CLOSE_MARGIN_ACCOUNT: everything of a flat, solvent sub-account goes to the parent, or nothing does. */
@@ -174,19 +181,33 @@ export function closeMarginAccount(ex: Ex, command: Decoded): void {
   if (ex.maintenance) return refuseOwner(ex, command, CODE.OPERATIONS_BLOCKED)
   const row = Number(command['marginAccount'])
   const margin = row < 0 ? null : marginNamed(ex, account, row, Number(command['createdSequence']))
+  if (margin?.follow !== undefined) return refuseOwner(ex, command, CODE.COPY_MARGIN_ACCOUNT)
   if (margin === null || margin.parent) return refuseOwner(ex, command, CODE.NOT_FOUND)
+  const code = whyNotClosed(ex, margin)
+  if (code !== 0) return refuseOwner(ex, command, code)
+  const amount = closeSub(ex, margin)
+  ex.result(command, { account, detail: margin.row, hold: amount })
+}
+
+/** Why a margin sub-account cannot close now; 0: it can. */
+export function whyNotClosed(ex: Ex, margin: MarginAccount): number {
   const buckets = bucketsOf(ex, margin).sort((a, b) => b.made - a.made)
   const owes = (bucket: Bucket): boolean => isFlat(ex, bucket) && bucket.allocated + bucket.realized < 0n
   if (buckets.some((bucket) => bucket.status === 'LIQUIDATING' || bucket.status === 'BAD_DEBT' || owes(bucket))) {
-    return refuseOwner(ex, command, CODE.RISK_BUCKET_IN_LIQUIDATION)
+    return CODE.RISK_BUCKET_IN_LIQUIDATION
   }
-  if (ex.waiting.twaps.some(({ counted }) => counted === margin)) return refuseOwner(ex, command, CODE.MARGIN_ACCOUNT_NOT_FLAT)
-  if (buckets.some((bucket) => !isFlat(ex, bucket))) return refuseOwner(ex, command, CODE.MARGIN_ACCOUNT_NOT_FLAT)
+  const waits = ex.waiting.twaps.some(({ counted }) => counted === margin)
+  return waits || buckets.some((bucket) => !isFlat(ex, bucket)) ? CODE.MARGIN_ACCOUNT_NOT_FLAT : 0
+}
+
+/** Everything of a flat, solvent sub-account goes to the parent; how much that was. */
+export function closeSub(ex: Ex, margin: MarginAccount): bigint {
+  const buckets = bucketsOf(ex, margin).sort((a, b) => b.made - a.made)
   for (const bucket of buckets) {
     if (bucket.status !== 'CLOSED') closeOut(ex, bucket)
     giveUpBucket(ex, bucket)
   }
-  const parent = parentOf(ex, account)!
+  const parent = parentOf(ex, margin.account)!
   const amount = margin.deposited
   margin.deposited = 0n
   tellCollateral(ex, margin, null, CollateralReason.CLOSED, -amount)
@@ -194,7 +215,7 @@ export function closeMarginAccount(ex: Ex, command: Decoded): void {
   tellCollateral(ex, parent, null, CollateralReason.CLOSED, amount)
   ex.margins.accounts = ex.margins.accounts.filter((each) => each !== margin)
   ex.margins.rows.accounts.give(margin.row)
-  ex.result(command, { account, detail: margin.row, hold: amount })
+  return amount
 }
 
 /** OPEN_RISK_BUCKET: the bucket of a strategy key, made if there is none. An agent opens what it may place orders in. */
@@ -218,6 +239,7 @@ export function openRiskBucket(ex: Ex, command: Decoded): void {
     if (found.strategyKey !== strategyKey) return refuseOwner(ex, command, CODE.RISK_BUCKET_MISMATCH)
     return void ex.result(command, { account, detail: found.row, originalSequence: found.createdSequence })
   }
+  if (margin?.follow !== undefined) return refuseOwner(ex, command, CODE.COPY_MARGIN_ACCOUNT)
   const room = bucketRoom(ex, account, margin)
   if (room !== null) return refuseOwner(ex, command, CODE[room])
   const made = makeBucket(ex, margin ?? makeParent(ex, account), pair < 0, pair, keyLow, keyHigh, strategyKey)

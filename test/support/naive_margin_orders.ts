@@ -120,6 +120,8 @@ function admitTo(
   const { flags } = terms
   const untouchable = place.bucket !== null && ['LIQUIDATING', 'BAD_DEBT'].includes(place.bucket.status)
   if (untouchable && originOf(flags) !== Origin.LIQUIDATION) return refused(CODE.RISK_BUCKET_IN_LIQUIDATION)
+  const closes = has(flags, Flag.REDUCE_ONLY) && [Flag.MARKET, Flag.IOC, Flag.FOK].some((flag) => has(flags, flag))
+  if (place.margin?.follow !== undefined && originOf(flags) !== Origin.COPY && !closes) return refused(CODE.COPY_MARGIN_ACCOUNT)
   if (!has(flags, Flag.REDUCE_ONLY)) return admitOpening(ex, place, terms, leverage, least, without)
   const most = place.position === null ? 0 : lotsToReduce(place.position, has(flags, Flag.SELL))
   if (most === 0) return refused(CODE.REDUCE_ONLY_REJECTED)

@@ -112,7 +112,8 @@ export interface Terms {
 export function bandOf(ex: Ex, pair: number, flags: number, slippageBps: number): number {
   const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]
   if (touch === undefined) return 0
-  const band = has(flags, Flag.CLOSE) && originOf(flags) === Origin.TRIGGER ? TRIGGERED_BAND_BPS : PROTECTIVE_BAND_BPS
+  const closes = has(flags, Flag.CLOSE) && [Origin.TRIGGER, Origin.COPY].some((each) => each === originOf(flags))
+  const band = closes ? TRIGGERED_BAND_BPS : PROTECTIVE_BAND_BPS
   const asked = has(flags, Flag.SLIPPAGE) ? BigInt(slippageBps) : band
   const bps = asked < band ? asked : band
   if (has(flags, Flag.SELL)) {

@@ -196,6 +196,7 @@ function createRefusal(ex: Ex, command: Decoded, account: number): { code: numbe
   if (has(flags, Flag.MASTER_FUNDED) && payerOf(ex, account, flags) < 0) return no(CODE.NOT_SUB_ACCOUNT)
   const found = margin ? placeOf(ex, command, { account, pair, flags }) : null
   if (found !== null && isRefused(found)) return no(found.code)
+  if (found?.margin?.follow !== undefined) return no(CODE.COPY_MARGIN_ACCOUNT)
   const room = roomForTwap(ex, account) || (command['trigger'] === 0 ? 0 : roomForConditionals(ex, account, null, 1))
   return { code: room, margin: found?.margin ?? null }
 }

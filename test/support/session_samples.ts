@@ -4,7 +4,7 @@
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import {
-  agentId, conditionalOrderId as conditionalId, marginAccountId as marginId, positionId as idOfPosition, riskBucketId as bucketId,
+  agentId, conditionalOrderId as conditionalId, followId, marginAccountId as marginId, positionId as idOfPosition, riskBucketId as bucketId,
   twapOrderId as twapId, userId,
 } from '../../core/layout/ids.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
@@ -35,6 +35,7 @@ export const NO_BUCKET = bucketId(5, 1000)
 export const NO_POSITION = idOfPosition(5, 1000)
 export const NO_CONDITIONAL = conditionalId(5, 1)
 export const NO_TWAP = twapId(5, 1000)
+export const NO_FOLLOW = followId(5, 1000)
 
 /** An order that rests. */
 export const sampleOrder = (genesis: Genesis): Record<string, string> =>
@@ -73,6 +74,18 @@ function waitingInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
   }
 }
 
+/** Inputs of copy trading. */
+function copyInputs(): Partial<Record<OperationName, Json>> {
+  const leader = 'nobody-yet'
+  const named = { followId: NO_FOLLOW }
+  return {
+    RegisterLeader: { handle: 'somebody' }, ReleaseLeader: {}, ListLeaderPositions: { leader }, ListMyFollowers: { pageSize: 5 },
+    CreateFollow: { leader, allocation: '100', maxLeverage: '5', marginMode: 'CROSS' }, ListFollows: {},
+    UpdateFollow: { ...named, status: 'CLOSE_ONLY' }, StopFollow: named, CloseFollowPositions: named,
+    CloseAllFollowPositions: {},
+  }
+}
+
 /** Inputs that are well formed; whether there is what they name is another matter. */
 export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
   const order = sampleOrder(genesis)
@@ -97,7 +110,8 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     UpsertDelegatedAgent: { agentAddress, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [tradingPairId] },
     ListDelegatedAgents: {}, GetDelegatedAgent: { agentId: NO_AGENT }, RevokeDelegatedAgent: { agentId: NO_AGENT },
     ClaimLease: { launchId: 'launch-7', ownerId: 'process-1', expectedGeneration: '0' },
-    ...marginInputs(genesis), ...waitingInputs(genesis),
+    SetBuilderFee: { bps: 0, makerBps: 0 },
+    ...marginInputs(genesis), ...waitingInputs(genesis), ...copyInputs(),
   }
 }
 

@@ -59,6 +59,8 @@ export interface VariantSpec {
   builder?: boolean
   /** Its workload has launches. */
   launches?: boolean
+  /** And copy trading. */
+  copies?: boolean
 }
 
 const DAY = 86_400_000
@@ -299,6 +301,18 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     limits: {
       ...PERPS_TIGHT.limits, ...SLICES, orders: 128, conditionalOrders: 48, conditionalOrdersPerAccount: 5, twapOrders: 24,
       twapOrdersPerAccount: 2,
+    },
+  },
+  /** Copy trading: room for it, and nearly none, with orders that wait. */
+  perpsCopied: {
+    ...PERPS, copies: true, pairs: seldomStale(oftenFunded(PERPS.pairs)), feeTiers: PERPS_TIERS,
+    limits: { ...PERPS.limits, leaders: 64, follows: 128, followsPerAccount: 3, handlePauseMs: 600_000 },
+  },
+  perpsCopiedTight: {
+    ...PERPS_TIGHT, waiting: true, copies: true, pairs: smallOrders(oftenFunded(PERPS_TIGHT.pairs)), feeTiers: TIGHT_TIERS,
+    limits: {
+      ...PERPS_TIGHT.limits, ...SLICES, orders: 128, conditionalOrders: 48, conditionalOrdersPerAccount: 5, twapOrders: 24,
+      twapOrdersPerAccount: 2, leaders: 4, follows: 8, followsPerAccount: 2, followersPerLeader: 2, handlePauseMs: 60_000,
     },
   },
   family: FAMILY,

@@ -11,16 +11,18 @@ import { COLLATERAL, LIQUIDATION, LiquidationStatus, MARGIN_ORDER, MARK, POSITIO
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { decode, encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { BUILDER_COMMANDS } from './naive_builder.ts'
 import { BuilderWorkload } from './workload_builder.ts'
 import { drawLeverage, drawLots, drawPause } from './workload_margin_drawn.ts'
 import {
   carriedWithin, farOrder, keep, KNOWN_MOST, type Command, type KnownAccount, type KnownBucket, type KnownOrder, type KnownPosition,
 } from './workload_margin_known.ts'
-import { MarginOperator, OPERATORS } from './workload_margin_operator.ts'
+import { MarginOperator } from './workload_margin_operator.ts'
 import { MarginPeople } from './workload_margin_people.ts'
+import type { WorkloadOptions } from './workload_options.ts'
+import { isOfMarginFirstLane } from './workload_lanes.ts'
 import { LABELS, namedBy } from './workload_named.ts'
-import { WaitingWorkload, type World } from './workload_waiting.ts'
+import { CopyWorkload } from './workload_copies.ts'
+import { marginWorld, WaitingWorkload, type World } from './workload_waiting.ts'
 
 const START = 1_700_000_000_000
 const [MINUTE, HOUR] = [60_000, 3_600_000]
@@ -44,26 +46,28 @@ export class MarginWorkload {
   private readonly margins: KnownAccount[] = []
   private correlation = 0
   private signer = 0
-  /** Client order id of the order in flight: its sequence and the text in hex. */
+  /** Client order id in flight: its sequence and the text in hex. */
   private told = { sequence: 0, label: '' }
   /** The order that the command in flight is about. */
   private aimed: KnownOrder | null = null
   private failing: KnownBucket | null = null
   private flood: { position: KnownPosition; left: number } | null = null
   readonly waiting: WaitingWorkload | null
+  readonly copies: CopyWorkload | null
   private readonly builder: BuilderWorkload | null
   /** Sequence that made an account. */
   private readonly made = new Map<number, number>()
 
-  constructor(seed: number, genesis: Genesis, waits = false, clients = 9, builds = false) {
+  constructor(seed: number, genesis: Genesis, { waiting = false, copies = false, builder = false }: WorkloadOptions = {}, clients = 9) {
     this.genesis = genesis
     this.random = createPrng(seed)
     this.people = new MarginPeople(genesis, this.random, clients)
     this.operator = new MarginOperator(genesis, this.random)
     this.perps = genesis.pairs.filter(({ perp }) => perp !== null).map(({ index }) => index)
     this.collateral = genesis.pairs[this.perps[0]!]!.quote
-    this.waiting = waits ? new WaitingWorkload(seed, genesis) : null
-    this.builder = builds ? new BuilderWorkload(seed, genesis) : null
+    this.waiting = waiting ? new WaitingWorkload(seed, genesis) : null
+    this.builder = builder ? new BuilderWorkload(seed, genesis) : null
+    this.copies = copies ? new CopyWorkload(seed, genesis) : null
   }
 
   private readonly below = (n: number): number => this.random.below(n)
@@ -74,21 +78,18 @@ export class MarginWorkload {
   next(views: Views, base: number): void {
     this.time += drawPause(this.random) + (this.waiting?.pause() ?? 0)
     this.aimed = null
-    const trade = (): Command => this.waiting?.command(this.world, () => this.command()) ?? this.command()
+    const trade = (): Command =>
+      this.copies?.command(this.world) ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
     const { type, values } = this.builder?.command(this.world, trade) ?? trade()
-    const lane = (OPERATORS.has(type) || BUILDER_COMMANDS.has(type)) && !this.chance(1, 60) ? 0 : 1
+    const lane = isOfMarginFirstLane(type) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
 
   /** As those see it whose orders wait. */
   private get world(): World {
-    const { time, operator, positions, people, made } = this
-    return {
-      time, price: (pair) => operator.index[pair] || 50_000, positions: () => [...positions.values()].filter(({ lots }) => lots !== 0),
-      accounts: () => people.clients.flatMap(({ account, session }) => (account >= 0 && session >= 0 ? [account] : [])),
-      sign: (account) => this.signature(people.signerOf(account)), madeBy: (account) => made.get(account) ?? 1,
-      carried: (account) => this.carried(account, null),
-    }
+    const { operator, positions, people, made } = this
+    const sign = (account: number): Decoded => this.signature(people.signerOf(account))
+    return marginWorld(this.time, operator.index, positions, people.clients, made, sign, (account) => this.carried(account, null))
   }
 
   /** What somebody signs whom {@link MarginPeople} named. */
@@ -347,6 +348,7 @@ export class MarginWorkload {
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
     this.waiting?.learn(events, count)
+    this.copies?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

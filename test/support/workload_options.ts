@@ -17,6 +17,8 @@ export interface WorkloadOptions {
   deadlines?: boolean | undefined
   /** TWAP orders that wait for prices and times. */
   waiting?: boolean | undefined
+  /** Of margin trading: leaders and those who follow them. */
+  copies?: boolean | undefined
   /** Applications charge for fills, and the operator shares what the house earns. */
   builder?: boolean | undefined
   /** Launches, and claims of their makers' leases. */

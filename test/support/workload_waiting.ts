@@ -54,6 +54,19 @@ export function spotWorld(
   }
 }
 
+/** The same of an exchange with perpetuals; `index`: prices of the pairs. */
+export function marginWorld(
+  time: number, index: readonly number[], positions: ReadonlyMap<string, KnownPosition>,
+  clients: readonly Pick<Client, 'account' | 'session'>[],
+  madeBy: ReadonlyMap<number, number>, sign: (account: number) => Decoded, carried: (account: number) => Decoded,
+): World {
+  return {
+    time, price: (pair) => index[pair] || 50_000, positions: () => [...positions.values()].filter(({ lots }) => lots !== 0),
+    accounts: () => clients.flatMap(({ account, session }) => (account >= 0 && session >= 0 ? [account] : [])),
+    sign, madeBy: (account) => madeBy.get(account) ?? 1, carried,
+  }
+}
+
 /** Of these so many in a hundred commands. */
 const OFTEN = 22
 

@@ -206,7 +206,7 @@ t.test('what does no harm is repeated, with an idempotency key what takes one, a
   const { baseUrl, seen } = await serverOf(t, 'hang up')
   const client = call({ baseUrl, retry: { attempts: 2, baseMs: 1 } })
   const margin = { marginAccountId: 'm', riskBucketId: 'b', positionId: 'p' }
-  const waits = { conditionalOrderId: 'c', twapOrderId: 't', launchId: 'l' }
+  const waits = { conditionalOrderId: 'c', twapOrderId: 't', launchId: 'l', followId: 'f' }
   const item = { idempotencyKey: 'k', orderId: 'o', subAccountId: 's', assetId: 'a', agentId: 'g', ...margin, ...waits }
   for (const { name, row, operation: { items } } of OPERATIONS) {
     const { method, rate, access } = row

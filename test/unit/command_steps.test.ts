@@ -16,6 +16,7 @@ import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CLOSED_MAX, ROWS_MAX } from '../../core/liquidation/settle_pair.ts'
 import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
+import { LOOKS_MAX } from '../../core/orders/copy_step.ts'
 import { LOOKS_MORE } from '../../core/orders/sweep.ts'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { TRAIL_PLACES } from '../../core/state/conditional_rows.ts'
@@ -23,6 +24,7 @@ import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { CountedStage } from '../support/counted_stage.ts'
 import { countLaunches, LAUNCH_LOOK } from '../support/counted_launches.ts'
+import { countCopies, FOLLOW_LOOK, FOLLOWED } from '../support/counted_copies.ts'
 import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
 import { countWaiting, QUEUE_LOOK, WAITING_LOOK, WAITING_MOST } from '../support/counted_waiting.ts'
@@ -95,6 +97,14 @@ const BOUNDS: Readonly<Record<number, number>> = {
   // Finding a launch by its id, among as many as there may be (support/counted_launches.ts).
   [CommandType.SET_LAUNCH]: LAUNCHES_MAX * LAUNCH_LOOK,
   [CommandType.CLAIM_LEASE]: LAUNCHES_MAX * LAUNCH_LOOK,
+  // Copy trading (support/counted_copies.ts): with 10,000 followers, and an account that has as many follows as it may.
+  [CommandType.REGISTER_LEADER]: FEW,
+  [CommandType.RELEASE_LEADER]: FEW,
+  [CommandType.CREATE_FOLLOW]: FEW + FOLLOWED * LOOK,
+  [CommandType.UPDATE_FOLLOW]: FEW,
+  [CommandType.STOP_FOLLOW]: FEW,
+  // 32 follows that are passed by, and one order, as of PLACE_ORDER.
+  [CommandType.COPY_STEP]: LOOKS_MAX * FOLLOW_LOOK + PERP_PATH_MAX * MARGIN_FILL,
 }
 
 class Stage extends CountedStage {
@@ -278,7 +288,11 @@ t.test('commands of a full exchange', async (t) => {
   raised.count(CommandType.LIMITS_IN_FORCE, {})
   const waiting = countWaiting()
   for (const steps of waiting.idle) t.ok(steps <= FEW, `a price that fires nothing, over 1,900 trailing stops: ${steps} steps`)
-  const more = [...raised.most, ...countMargin(), ...countLiquidation(), ...waiting.most]
+  const copies = countCopies()
+  t.ok(copies.steps > 300, `a fill of a leader with 10,000 followers: ${copies.steps} commands`)
+  const passing = copies.most.get(CommandType.COPY_STEP)!
+  t.ok(passing <= LOOKS_MAX * FOLLOW_LOOK + 2 * FEW, `of ${passing} steps at most, in a shallow book`)
+  const more = [...raised.most, ...countMargin(), ...countLiquidation(), ...waiting.most, ...copies.most]
   for (const [type, steps] of more) stage.most.set(type, Math.max(steps, stage.most.get(type) ?? 0))
   for (const type of Object.values(CommandType)) {
     if (type === CommandType.GENESIS) continue

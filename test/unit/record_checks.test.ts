@@ -31,6 +31,7 @@ const OWN: readonly number[] = [
   CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS,
   CommandType.ENTER_ORDER, CommandType.LIMITS_IN_FORCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
   CommandType.SETTLEMENT_STEP, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP,
+  CommandType.COPY_STEP,
 ]
 const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
@@ -67,6 +68,7 @@ function carried(type: number, values: Decoded): Decoded {
     const options = Number(values['options'] ?? 0) | (Object.keys(values).some(inThirdSlot) ? Option.LEGS : 0)
     if ((options & Option.LEGS) !== 0) return { ...values, options, trailReserved: values['trailReserved'] ?? 0 }
   }
+  if (type === CommandType.UPDATE_FOLLOW) return { state: 1, ...values }
   if (type === CommandType.CREATE_TWAP) return Number(values['labelLength'] ?? 0) === 0 ? values : { ...values, label: '00' }
   const labelled = Number(values['flags'] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
   if (type === CommandType.UPSERT_AGENT) return Number(values['grants'] ?? 0) >>> 24 === 2 ? { ...values, marginRows: '00' } : values
@@ -175,11 +177,16 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   'create_twap.options': [[1 << 3, -1], [0, 7]],
   labelLength: [[-1, 41], [0, 40]],
   ...LAUNCH_NUMBERS,
+  length: [[-1, 25], [0, 24]],
+  'create_follow.mode': [[-1, 2], [0, 1]],
+  follow: [[-2, 2 ** 30], [0, 2 ** 30 - 1]],
+  'update_follow.fields': [[4, -1], [0, 3]],
+  'update_follow.state': [[0, 3], [1, 2]],
 }
 /** Fields of which the engine knows every value. */
 const FREE = [
-  ...LAUNCH_FREE, 'kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional',
-  'faucet', 'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh', 'seed',
+  ...LAUNCH_FREE, 'kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional', 'faucet',
+  'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh', 'seed', 'allocation',
 ]
 
 t.test('what each field may be', async (t) => {

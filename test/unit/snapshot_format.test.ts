@@ -30,6 +30,8 @@ const STORED = [
   'waiting i32 8', 'conditionals i32 48', 'trailGroups i32 8', 'pendingMarks f64 128', 'twaps i32 64', 'orderParents i32 1',
   // Of exchanges that had a launch only.
   'launches i32 48',
+  // Of exchanges that had a leader only.
+  'copying i32 16', 'copyAccounts i32 8', 'leaders i32 32', 'leads i32 12', 'follows i32 64', 'followPairs i32 4',
 ]
 
 t.test('stored columns stand as their format says', async (t) => {

@@ -66,8 +66,9 @@ const listings = OPERATIONS.filter(({ operation }) => 'page' in (operation.query
 t.test('the listings were found', async (t) => {
   t.same(listings.map(({ name }) => name).sort(), [
     'GetScreener', 'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationMovements', 'ListApplicationOrders',
-    'ListApplicationUsers', 'ListBalances', 'ListConditionalOrders', 'ListFundingPayments', 'ListFundingRates', 'ListMarginAccounts',
-    'ListMovements', 'ListOrders', 'ListPositions', 'ListRiskBuckets', 'ListTrades', 'ListTradingPairs', 'ListTwapOrders',
+    'ListApplicationUsers', 'ListBalances', 'ListConditionalOrders', 'ListFundingPayments', 'ListFundingRates', 'ListLeaders',
+    'ListMarginAccounts', 'ListMovements', 'ListOrders', 'ListPositions', 'ListRiskBuckets', 'ListTrades', 'ListTradingPairs',
+    'ListTwapOrders',
   ])
 })
 /** Those that are walks unless a page is asked for. */

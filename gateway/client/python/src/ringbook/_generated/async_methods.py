@@ -12,25 +12,27 @@ if TYPE_CHECKING:
         BatchCancelAllOrdersResponse, BatchCancelOrdersByPairResponse, BatchCancelOrdersResponse,
         BatchCreateOrdersResponse, BatchReplaceOrdersResponse, CancelConditionalOrderResponse, CancelOrderResponse,
         CancelTwapOrderResponse, CandleInterval, ChallengeResponse, CheckResponse, ClaimLeaseResponse,
-        CloseMarginSubAccountResponse, ClosePositionResponse, CloseType, ConditionType, ConditionalOrder,
-        ConditionalOrdersFrame, ConditionalState, CreateDelegatedSessionResponse, CreateOrderResponse,
-        CreateSubAccountLimitResponse, CreateSubAccountResponse, CreateTwapOrderResponse, DelegatedAgent,
-        DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType, ExecutionStyle,
+        CloseAllFollowPositionsResponse, CloseMarginSubAccountResponse, ClosePositionResponse, CloseType, ClosedFollow,
+        ConditionType, ConditionalOrder, ConditionalOrdersFrame, ConditionalState, CreateDelegatedSessionResponse,
+        CreateOrderResponse, CreateSubAccountLimitResponse, CreateSubAccountResponse, CreateTwapOrderResponse,
+        DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType, ExecutionStyle, Follow,
         GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
         GetBuildercodesConfigResponse, GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse,
         GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetScreenerResponse, GetServerTimeResponse,
-        GetTradingPairResponse, InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse,
+        GetTradingPairResponse, InstrumentsFrame, Leader, LiquidationsFrame, ListAccountTradesResponse,
         ListApplicationBalancesResponse, ListApplicationMovementsResponse, ListApplicationOrdersResponse,
         ListApplicationUsersResponse, ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse,
-        ListFundingPaymentsResponse, ListFundingRatesResponse, ListMarginAccountsResponse, ListMovementsResponse,
+        ListFollowsResponse, ListFundingPaymentsResponse, ListFundingRatesResponse, ListLeaderPositionsResponse,
+        ListLeadersResponse, ListMarginAccountsResponse, ListMovementsResponse, ListMyFollowersResponse,
         ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
         ListSubAccountsResponse, ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse,
-        ListTwapOrdersResponse, ListTwapSlicesResponse, MarginAccount, MarginMode, MarketStatsFrame, MintResponse,
-        OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame, PerpConfig,
-        Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse, RefreshResponse,
-        ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState,
-        SetBuilderFeeResponse, Side, SimulateFeesResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade,
-        TradesFrame, TradingMode, TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
+        ListTwapOrdersResponse, ListTwapSlicesResponse, LiveFollowStatus, MarginAccount, MarginMode, MarketStatsFrame,
+        MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame,
+        PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse,
+        RefreshResponse, ReleaseLeaderResponse, ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse,
+        RevokeResponse, RiskBucket, RiskBucketState, SetBuilderFeeResponse, Side, SimulateFeesResponse,
+        StopFollowResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
+        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
         TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
         TransferCollateralToSubAccountResponse, TransferDirection, TransferSubAccountBalanceResponse, TriggerDirection,
         TwapOrder, TwapOrdersFrame, TwapState, UpdateSubAccountLimitResponse, VerifyResponse,
@@ -1783,6 +1785,197 @@ class AsyncOperations:
             "takeProfit": takeProfit,
             "stopLoss": stopLoss,
             "trailingStop": trailingStop,
+        }))
+
+    async def list_follows(self) -> ListFollowsResponse:
+        """Follows of the caller. GET /api/v1/copy-trading/follows
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("ListFollowsResponse", await self._call("ListFollows", {}))
+
+    async def create_follow(
+        self,
+        *,
+        leader: str,
+        allocation: str,
+        maxLeverage: str | None = None,
+        marginMode: MarginMode | None = None,
+    ) -> Follow:
+        """Follow a leader. POST /api/v1/copy-trading/follows
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        ALLOCATION_TOO_SMALL, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS,
+        USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT, TOO_MANY_MARGIN_ACCOUNTS,
+        ALREADY_FOLLOWING, CANNOT_FOLLOW, TOO_MANY_FOLLOWS, LEADER_FULL, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED,
+        ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("Follow", await self._call("CreateFollow", {
+            "leader": leader,
+            "allocation": allocation,
+            "maxLeverage": maxLeverage,
+            "marginMode": marginMode,
+        }))
+
+    async def close_all_follow_positions(self) -> CloseAllFollowPositionsResponse:
+        """Close the positions of all follows. POST /api/v1/copy-trading/follows/close-positions
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("CloseAllFollowPositionsResponse", await self._call("CloseAllFollowPositions", {}))
+
+    async def update_follow(
+        self,
+        *,
+        followId: str,
+        status: LiveFollowStatus | None = None,
+        allocation: str | None = None,
+    ) -> Follow:
+        """Change a follow. PATCH /api/v1/copy-trading/follows/{followId}
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_COLLATERAL,
+        ALLOCATION_TOO_SMALL, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS,
+        USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT, FOLLOW_STOPPING, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("Follow", await self._call("UpdateFollow", {
+            "followId": followId,
+            "status": status,
+            "allocation": allocation,
+        }))
+
+    async def close_follow_positions(
+        self,
+        *,
+        followId: str,
+    ) -> ClosedFollow:
+        """Close the positions of a follow. POST /api/v1/copy-trading/follows/{followId}/close-positions
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, FOLLOW_STOPPING,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, ENGINE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("ClosedFollow", await self._call("CloseFollowPositions", {
+            "followId": followId,
+        }))
+
+    async def stop_follow(
+        self,
+        *,
+        followId: str,
+    ) -> StopFollowResponse:
+        """Stop a follow. POST /api/v1/copy-trading/follows/{followId}/stop
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("StopFollowResponse", await self._call("StopFollow", {
+            "followId": followId,
+        }))
+
+    async def list_leaders(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+    ) -> ListLeadersResponse:
+        """Leaders. GET /api/v1/copy-trading/leaders
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListLeadersResponse", await self._call("ListLeaders", {
+            "page": page,
+            "pageSize": pageSize,
+        }))
+
+    async def register_leader(
+        self,
+        *,
+        handle: str,
+    ) -> Leader:
+        """Take a handle. PUT /api/v1/copy-trading/leaders/me
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND,
+        REQUEST_TIMEOUT, HANDLE_TAKEN, HANDLE_CHANGE_TOO_SOON, ALREADY_LEADER, TOO_MANY_LEADERS, CANNOT_LEAD,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("Leader", await self._call("RegisterLeader", {
+            "handle": handle,
+        }))
+
+    async def release_leader(self) -> ReleaseLeaderResponse:
+        """Give the handle back. DELETE /api/v1/copy-trading/leaders/me
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("ReleaseLeaderResponse", await self._call("ReleaseLeader", {}))
+
+    async def list_my_followers(
+        self,
+        *,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+    ) -> ListMyFollowersResponse:
+        """Who follows the caller. GET /api/v1/copy-trading/leaders/me/followers
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListMyFollowersResponse", await self._call("ListMyFollowers", {
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+        }))
+
+    async def list_leader_positions(
+        self,
+        *,
+        leader: str,
+    ) -> ListLeaderPositionsResponse:
+        """Positions of a leader. GET /api/v1/copy-trading/leaders/{leader}/positions
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListLeaderPositionsResponse", await self._call("ListLeaderPositions", {
+            "leader": leader,
         }))
 
     async def get_faucet_info(self) -> GetFaucetInfoResponse:

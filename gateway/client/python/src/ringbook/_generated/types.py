@@ -457,6 +457,23 @@ class ClaimLeaseResponse(TypedDict):
     """Phase of the launch: PREPARING, LIVE, CLOSING, ENDED; more may come."""
 
 
+class CloseAllFollowPositionsResponse(TypedDict):
+    """Answer of CloseAllFollowPositions."""
+    follows: list[ClosedFollow]
+    """Live follows, newest first."""
+    stoppingFollowIds: list[str]
+    """Follows whose stop is in progress."""
+    failedFollows: list[CloseAllFollowPositionsResponseFailedFollowsItem]
+    """Follows whose close could not run."""
+
+
+class CloseAllFollowPositionsResponseFailedFollowsItem(TypedDict):
+    followId: str
+    """Follow."""
+    reason: str
+    """Code of the refusal, such as TOO_MANY_IN_FLIGHT."""
+
+
 class CloseMarginSubAccountResponse(TypedDict):
     """Answer of CloseMarginSubAccount."""
     marginAccountId: str
@@ -488,6 +505,16 @@ class ClosePositionResponse(TypedDict):
 
 #: MARKET takes what is there inside the protective band; LIMIT rests at its price; IOC takes what it can at its price.
 CloseType = Literal["MARKET", "LIMIT", "IOC"]
+
+class ClosedFollow(TypedDict):
+    """What closing the positions of a follow came to."""
+    followId: str
+    """Follow."""
+    closeOrdersPlaced: int
+    """Close orders that were accepted."""
+    positionsNotClosed: int
+    """Positions whose close was refused or not filled in full."""
+
 
 #: What a conditional order waits for.
 ConditionType = Literal["TAKE_PROFIT", "STOP_LOSS", "TRAILING_STOP"]
@@ -780,6 +807,62 @@ class Fill(TypedDict):
     """In units of the base token."""
     fee: str
     """Fee of this fill, in units of the quote token: positive paid, negative earned."""
+
+
+class Follow(TypedDict):
+    """What the caller has of a leader: an allocation, and how it is copied."""
+    followId: str
+    """Follow."""
+    leader: str | None
+    """Handle of the leader; null when it was released: then it names no one, and copying goes on."""
+    status: FollowStatus
+    """ACTIVE, CLOSE_ONLY or STOPPING."""
+    allocation: str
+    """In the collateral asset. It stands in a margin sub-account of its own; copies never use more."""
+    maxLeverage: str | None
+    """Most leverage of a copy; null: as the leader."""
+    marginMode: MarginMode
+    """Of the copies."""
+    marginAccountId: str
+    """Margin account."""
+    strategyKey: str
+    """Strategy key of its risk buckets: `copy:` and the id of the follow."""
+    ordersCopied: int
+    """Orders that were placed for it."""
+    skips: int
+    """Times that no order was placed, or not all of one was filled."""
+    lastSkip: FollowLastSkip0 | None
+    """The last of them; null: there was none."""
+    startedAt: str
+    """When it began. What the leader had then is not copied."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class FollowLastSkip0(TypedDict):
+    reason: str
+    """Code of the refusal, such as INSUFFICIENT_MARGIN."""
+    tradingPairId: str
+    """Trading pair."""
+    at: str
+    """When."""
+
+
+#: ACTIVE mirrors everything, CLOSE_ONLY what reduces; STOPPING closes its positions and is over then.
+FollowStatus = Literal["ACTIVE", "CLOSE_ONLY", "STOPPING"]
+
+class Follower(TypedDict):
+    """A live follow, as its leader sees it."""
+    walletAddress: str
+    """Wallet of the follower."""
+    display: str
+    """Its handle, or its wallet in short."""
+    status: LiveFollowStatus
+    """ACTIVE or CLOSE_ONLY."""
+    allocation: str
+    """In the collateral asset."""
+    startedAt: str
+    """When it began."""
 
 
 class FundingPayment(TypedDict):
@@ -1129,6 +1212,42 @@ class ItemError(TypedDict):
     """What happened, in words; do not parse it."""
 
 
+class Leader(TypedDict):
+    """An account whose trading on perpetuals may be copied."""
+    handle: str
+    """Handle of the leader; upper and lower case name the same one."""
+    followers: int
+    """Live follows of it."""
+    allocation: str
+    """What its live follows have allocated together, in the collateral asset."""
+    since: str
+    """Since when it has its handle."""
+    returnPercent: str | None
+    """Return since then; null: not known."""
+    maxDrawdownPercent: str | None
+    """Largest loss from a peak since then; null: not known."""
+
+
+class LeaderPosition(TypedDict):
+    """What a leader holds of a perpetual."""
+    tradingPairId: str
+    """Trading pair."""
+    side: PositionDirection
+    """LONG or SHORT."""
+    size: str
+    """Open quantity, in units of the base token."""
+    entryPrice: str
+    """Average price of what is open."""
+    markPrice: str
+    """Mark price."""
+    unrealizedPnl: str
+    """Profit of what is open at the mark price."""
+    leverage: str
+    """Its leverage."""
+    marginMode: MarginMode
+    """ISOLATED or CROSS."""
+
+
 class LiquidationUpdate(TypedDict):
     """A liquidation that began, went on or ended."""
     channel: Literal["liquidations"]
@@ -1438,6 +1557,12 @@ class ListDelegatedAgentsResponse(TypedDict):
     """Newest first."""
 
 
+class ListFollowsResponse(TypedDict):
+    """Answer of ListFollows."""
+    follows: list[Follow]
+    """Newest first."""
+
+
 class _ListFundingPaymentsResponse(TypedDict):
     payments: list[FundingPayment]
     """Newest first."""
@@ -1482,6 +1607,26 @@ class ListFundingRatesResponse(_ListFundingRatesResponse, total=False):
     Lists have it only when the history is behind."""
 
 
+class ListLeaderPositionsResponse(TypedDict):
+    """Answer of ListLeaderPositions."""
+    positions: list[LeaderPosition]
+    """Open ones, newest first."""
+
+
+class ListLeadersResponse(TypedDict):
+    """Answer of ListLeaders."""
+    leaders: list[Leader]
+    """The most allocated first."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
 class _ListMarginAccountsResponse(TypedDict):
     accounts: list[MarginAccount]
     """Newest first."""
@@ -1524,6 +1669,14 @@ class ListMovementsResponse(_ListMovementsResponse, total=False):
     asOf: str
     """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
     Lists have it only when the history is behind."""
+
+
+class ListMyFollowersResponse(TypedDict):
+    """Answer of ListMyFollowers."""
+    followers: list[Follower]
+    """Newest first."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end."""
 
 
 class _ListOrdersResponse(TypedDict):
@@ -1685,6 +1838,9 @@ class ListTwapSlicesResponse(_ListTwapSlicesResponse, total=False):
     """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
     Lists have it only when the history is behind."""
 
+
+#: ACTIVE mirrors everything, CLOSE_ONLY what reduces.
+LiveFollowStatus = Literal["ACTIVE", "CLOSE_ONLY"]
 
 class _MarginAccount(TypedDict):
     marginAccountId: str
@@ -2626,6 +2782,12 @@ class RefreshResponse(TypedDict):
     """Unix time in seconds."""
 
 
+class ReleaseLeaderResponse(TypedDict):
+    """Answer of ReleaseLeader."""
+    released: Literal[True]
+    """True."""
+
+
 class _ReplaceElement(TypedDict):
     orderId: str
     """Order."""
@@ -2886,6 +3048,14 @@ class SimulateFeesResponse(TypedDict):
     """Sum of all of them; negative is a net rebate."""
     feeToken: str
     """Symbol of the asset the fees are in."""
+
+
+class StopFollowResponse(TypedDict):
+    """Answer of StopFollow."""
+    followId: str
+    """Follow."""
+    status: FollowStatus
+    """STOPPING."""
 
 
 class SubAccount(TypedDict):
@@ -3527,27 +3697,30 @@ __all__ = [
     "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem", "BatchReplaceOrdersResponse",
     "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelConditionalOrderResponse", "CancelOrderResponse",
     "CancelTwapOrderResponse", "Candle", "CandleInterval", "ChallengeResponse", "CheckResponse", "ClaimLeaseResponse",
-    "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType", "ConditionType", "ConditionalOrder",
-    "ConditionalOrderUpdate", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData",
-    "ConditionalState", "ConditionalTerminalReason", "CreateDelegatedSessionResponse", "CreateOrderResponse",
-    "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "CreateTwapOrderResponse", "DelegatedAgent",
-    "DeleteSubAccountLimitResponse", "DepositCollateralResponse", "EntryType", "ExecutionStyle", "FaucetMint", "Fill",
-    "FundingPayment", "FundingRate", "GetApplicationConfigResponse", "GetApplicationStatsResponse",
-    "GetAvailableCollateralResponse", "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0",
-    "GetCandlesResponse", "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem",
-    "GetMarketMetadataResponse", "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem",
-    "GetProfileResponse", "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame",
-    "InstrumentsSnapshot", "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError",
+    "CloseAllFollowPositionsResponse", "CloseAllFollowPositionsResponseFailedFollowsItem",
+    "CloseMarginSubAccountResponse", "ClosePositionResponse", "CloseType", "ClosedFollow", "ConditionType",
+    "ConditionalOrder", "ConditionalOrderUpdate", "ConditionalOrdersFrame", "ConditionalOrdersSnapshot",
+    "ConditionalOrdersSnapshotData", "ConditionalState", "ConditionalTerminalReason", "CreateDelegatedSessionResponse",
+    "CreateOrderResponse", "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "CreateTwapOrderResponse",
+    "DelegatedAgent", "DeleteSubAccountLimitResponse", "DepositCollateralResponse", "EntryType", "ExecutionStyle",
+    "FaucetMint", "Fill", "Follow", "FollowLastSkip0", "FollowStatus", "Follower", "FundingPayment", "FundingRate",
+    "GetApplicationConfigResponse", "GetApplicationStatsResponse", "GetAvailableCollateralResponse",
+    "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0", "GetCandlesResponse",
+    "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse",
+    "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse",
+    "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
+    "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "Leader", "LeaderPosition",
     "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot",
     "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse",
     "ListApplicationBalancesResponse", "ListApplicationBalancesResponseBalancesItem",
     "ListApplicationMovementsResponse", "ListApplicationMovementsResponseMovementsItem",
     "ListApplicationOrdersResponse", "ListApplicationUsersResponse", "ListApplicationUsersResponseUsersItem",
-    "ListBalancesResponse", "ListConditionalOrdersResponse", "ListDelegatedAgentsResponse",
-    "ListFundingPaymentsResponse", "ListFundingRatesResponse", "ListMarginAccountsResponse", "ListMovementsResponse",
-    "ListOrdersResponse", "ListPositionsResponse", "ListRiskBucketsResponse", "ListSubAccountLimitsResponse",
-    "ListSubAccountsResponse", "ListSweeperChainsResponse", "ListTradesResponse", "ListTradingPairsResponse",
-    "ListTwapOrdersResponse", "ListTwapSlicesResponse", "MarginAccount", "MarginAccountState", "MarginMode",
+    "ListBalancesResponse", "ListConditionalOrdersResponse", "ListDelegatedAgentsResponse", "ListFollowsResponse",
+    "ListFundingPaymentsResponse", "ListFundingRatesResponse", "ListLeaderPositionsResponse", "ListLeadersResponse",
+    "ListMarginAccountsResponse", "ListMovementsResponse", "ListMyFollowersResponse", "ListOrdersResponse",
+    "ListPositionsResponse", "ListRiskBucketsResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse",
+    "ListSweeperChainsResponse", "ListTradesResponse", "ListTradingPairsResponse", "ListTwapOrdersResponse",
+    "ListTwapSlicesResponse", "LiveFollowStatus", "MarginAccount", "MarginAccountState", "MarginMode",
     "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem",
     "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult", "MatchResultExecutionPriceRange", "MintResponse",
     "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData",
@@ -3556,15 +3729,15 @@ __all__ = [
     "OrderbookUpdate", "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem",
     "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData", "PerpConfig", "Position", "PositionDirection",
     "PositionRisk", "PositionStatus", "PositionUpdate", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
-    "ReducePositionMarginResponse", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
-    "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState", "RiskTier", "ScreenerDay",
-    "ScreenerItem", "SetBuilderFeeResponse", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount",
-    "SubAccountLimit", "SubmitApplicationResponse", "SweeperAsset", "SweeperChain", "TimeInForce", "TpSlLeg", "Trade",
-    "TradesFrame", "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode",
-    "TradingPair", "TrailingStopLeg", "TransactionType", "TransferCollateralFromRiskBucketResponse",
-    "TransferCollateralFromSubAccountResponse", "TransferCollateralToRiskBucketResponse",
-    "TransferCollateralToSubAccountResponse", "TransferDirection", "TransferSubAccountBalanceResponse",
-    "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot",
-    "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
-    "WithdrawCollateralResponse",
+    "ReducePositionMarginResponse", "RefreshResponse", "ReleaseLeaderResponse", "ReplaceElement",
+    "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState",
+    "RiskTier", "ScreenerDay", "ScreenerItem", "SetBuilderFeeResponse", "SettlementStatus", "Side",
+    "SimulateFeesResponse", "StopFollowResponse", "SubAccount", "SubAccountLimit", "SubmitApplicationResponse",
+    "SweeperAsset", "SweeperChain", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot",
+    "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg",
+    "TransactionType", "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
+    "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
+    "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData",
+    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse",
+    "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
 ]

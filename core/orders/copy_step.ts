@@ -1,0 +1,133 @@
+/**
+ * COPY_STEP: the sequencer's command for what leaders did and is not mirrored yet (margin/leads.ts), or for stops (copy_stop.ts). One order
+ * is entered with each command, so that each has a sequence of its own; up to {@link LOOKS_MAX} follows that need none are passed by. Then
+ * other leads have their turns. So a leader with 10,000 followers stalls nobody.
+ *
+ * - **Net.** A follow goes at once from the leader's lots that it saw last to those of now (copy_target.ts), whatever there was between.
+ * - **The order** is one of the follower's account, of origin COPY: MARKET, within the band of every MARKET order, in the margin account of
+ *   the follow, in its own bucket. Its leverage is the leader's, at most what the follow says. What closes is Flag.CLOSE, within the band
+ *   of triggers, and is taken in maintenance too; to the other side it goes with two orders.
+ * - **What is not taken.** Openings that are refused, or find too little in the book, are left out: SKIPPED says why, and the row keeps it.
+ *   What is less than an order may be is carried to the next one, and so is what could not be closed. CLOSE_ONLY opens nothing.
+ */
+import { Flag } from '../layout/command.ts'
+import { COPY_STEP_COMMAND, CopyWork, FollowReason, FollowState } from '../layout/copying.ts'
+import { read } from '../layout/record.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import type { Views } from '../layout/table.ts'
+import { emitResult } from '../events/emit.ts'
+import { bestOpposite } from '../book/match.ts'
+import { accountEquity } from '../margin/account_equity.ts'
+import { cursorOf, endLead, firstLead, goOnBehind, leaderOf, letOthers } from '../margin/leads.ts'
+import { findPosition } from '../margin/positions.ts'
+import { firstStop, pairOfFollow } from '../programs/follow_rows.ts'
+import { laneRefusal } from '../programs/policy.ts'
+import { R } from '../state/balances.ts'
+import { NO_ASK, TERMS } from '../state/columns.ts'
+import { FOLLOW, FOLLOW_PAIR, LEAD, LEADER } from '../state/copy_rows.ts'
+import { POSITION } from '../state/margin_rows.ts'
+import { followAt, get, getF64, getI64, now, set, setF64, setI64, termsRow } from '../state/rows.ts'
+import type { State } from '../state/state.ts'
+import { bucketOfFollow, enterCopy, skip, writeClose, writeOpening } from './copy_orders.ts'
+import { stopStep } from './copy_stop.ts'
+import { LOT, targetOf } from './copy_target.ts'
+
+/** Follows that one command passes by, at most. */
+export const LOOKS_MAX = 32
+
+/** NOT_FOUND: there is nothing to do. */
+export function copyStep(state: State, command: Views, base: number): void {
+  const stops = read(command, base, COPY_STEP_COMMAND.at.work) === CopyWork.STOPS
+  let code = laneRefusal(command, base)
+  const row = code !== 0 ? -1 : stops ? firstStop(state, now(state)) : firstLead(state)
+  if (code === 0 && row < 0) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && stops) stopStep(state, row)
+  else if (code === 0) mirrorStep(state, row)
+  emitResult(state, command, base, code, -1, 0, 0)
+}
+
+/** What becomes of a walk behind a follow. */
+const Outcome = {
+  /** It needs nothing. */
+  PASSED: 0,
+  /** An order was entered, or refused. */
+  ORDERED: 1,
+  /** And there is more for it. */
+  STAYS: 2,
+} as const
+type Outcome = (typeof Outcome)[keyof typeof Outcome]
+
+function mirrorStep(state: State, lead: number): void {
+  if (get(state, lead, LEAD.CURSOR) === 0) beginWalk(state, lead)
+  for (let looks = 0; looks < LOOKS_MAX && get(state, lead, LEAD.WAITS) !== 0; looks++) {
+    // The walk was over, and there was a fill meanwhile: the next one is another command's.
+    if (get(state, lead, LEAD.CURSOR) === 0) break
+    const follow = cursorOf(state, lead)
+    const outcome = mirror(state, lead, follow)
+    if (outcome !== Outcome.STAYS) goOnBehind(state, lead, follow)
+    if (outcome !== Outcome.PASSED) break
+  }
+  if (get(state, lead, LEAD.WAITS) !== 0) letOthers(state, lead)
+}
+
+/** It begins with the oldest follow; what is opened is of the leader's equity of now. */
+function beginWalk(state: State, lead: number): void {
+  const oldest = cursorOf(state, lead)
+  if (oldest < 0) return endLead(state, lead)
+  accountEquity(state, get(state, leaderOf(state, lead), LEADER.ACCOUNT))
+  setI64(state, lead, LEAD.EQUITY, state.registers[R.AMOUNT]!)
+  set(state, lead, LEAD.CURSOR, followAt(state, oldest) + 1)
+}
+
+/** Enters the order that the follow at `row` needs, if it needs one. */
+function mirror(state: State, lead: number, row: number): Outcome {
+  const pair = get(state, lead, LEAD.PAIR)
+  const seen = pairOfFollow(state, row, pair)
+  const lots = getF64(state, lead, LEAD.LOTS)
+  const bucket = bucketOfFollow(state, row, pair)
+  const position = findPosition(state, bucket, pair)
+  const held = position < 0 ? 0 : get(state, position, POSITION.LOTS)
+  const before = BigInt(held) * LOT
+  const standing = get(state, row, FOLLOW.STATE)
+  const target = targetOf(
+    before + getI64(state, seen, FOLLOW_PAIR.RESIDUAL), getF64(state, seen, FOLLOW_PAIR.SEEN), lots, standing,
+    getI64(state, row, FOLLOW.ALLOCATION), getI64(state, lead, LEAD.EQUITY),
+  )
+  setF64(state, seen, FOLLOW_PAIR.SEEN, target.seen)
+  setI64(state, seen, FOLLOW_PAIR.RESIDUAL, target.share - before)
+  const change = Number(target.share / LOT) - held
+  const closes = held !== 0 && change !== 0 && (change > 0) !== (held > 0)
+  const more = target.seen !== lots
+  if (target.unknown) skip(state, row, pair, REFUSALS.LEADER_EQUITY.number)
+  if (!closes && (standing !== FollowState.ACTIVE || !mayOpen(state, pair, change))) {
+    // What is left is looked at again at once: nothing of it was an order.
+    return more ? mirror(state, lead, row) : Outcome.PASSED
+  }
+  const size = closes ? Math.min(Math.abs(change), Math.abs(held)) : Math.abs(change)
+  const sell = change < 0 ? Flag.SELL : 0
+  const cut = closes ? writeClose(state, position, sell, size) : writeOpening(state, lead, row, pair, sell, size)
+  const full = enterCopy(state, row, pair, cut, FollowReason.COPIED)
+  settle(state, seen, { ordered: sell !== 0 ? -cut : cut, change, closes, full, before, share: target.share })
+  return more || (full && cut < Math.abs(change)) ? Outcome.STAYS : Outcome.ORDERED
+}
+
+/** True when `change` lots, signed, are as many as an order has at least, and worth as much at the touch. */
+function mayOpen(state: State, pair: number, change: number): boolean {
+  const terms = termsRow(state, pair)
+  const lots = Math.abs(change)
+  if (lots === 0 || lots < get(state, terms, TERMS.MIN_LOTS)) return false
+  const best = bestOpposite(state, pair, change < 0 ? Flag.SELL : 0)
+  const price = best === NO_ASK ? 0 : best
+  return price === 0 || price * lots * getF64(state, terms, TERMS.TICK_LOT_ATOMS_F64) >= getF64(state, terms, TERMS.MIN_NOTIONAL)
+}
+
+interface Entered { ordered: number; change: number; closes: boolean; full: boolean; before: bigint; share: bigint }
+
+/**
+ * What is left over behind an order that was entered, or refused, for `ordered` lots, signed. One that is filled leaves what it was not
+ * for. What was not closed stays to be closed; what was not opened is left out, but for the part of a lot.
+ */
+function settle(state: State, seen: number, { ordered, change, closes, full, before, share }: Entered): void {
+  const rest = full ? share - before - BigInt(ordered) * LOT : share - before - BigInt(change) * LOT
+  if (!closes || full) setI64(state, seen, FOLLOW_PAIR.RESIDUAL, rest)
+}

@@ -1,0 +1,40 @@
+/**
+ * What the position of a follow should be, after its leader went from P0 to P1 lots on a perpetual. Exact, in millionths of a lot, rounded
+ * towards zero at the end; the copy has X0: its own lots and what was left over before.
+ *
+ *   the leader has less than before, on the same side      X1 = X0 × P1 / P0: the same part is closed
+ *   the leader has none left, or is on the other side      X1 = 0; the rest, from 0 to P1, comes as a step of its own
+ *   the leader has more                                    X1 = X0 + (P1 - P0) × allocation / equity of the leader
+ *
+ * So a leader who closes all he has leaves no copy behind, whatever his equity is by then, and a copy is never more than its part.
+ * Nothing here is hot: once for each follow and walk.
+ */
+import { FollowState } from '../layout/copying.ts'
+
+/** Millionths. */
+export const LOT = 1_000_000n
+/** Lots that no position has: shares of an equity of next to nothing are cut to it. */
+const MOST = 2n ** 31n * LOT
+
+export interface Target {
+  /** X1. */
+  share: bigint
+  /** P as of which that is: P1, or 0 on the way to the other side. */
+  seen: number
+  /** The leader opened something, and has no equity of which that could be a part. */
+  unknown: boolean
+}
+
+/** `share`: X0; from P0 `seen` to P1 `lots`, which are whole numbers. */
+export function targetOf(share: bigint, seen: number, lots: number, state: number, allocation: bigint, equity: bigint): Target {
+  const turned = seen !== 0 && (lots === 0 || (lots > 0) !== (seen > 0))
+  if (turned) return { share: 0n, seen: 0, unknown: false }
+  if (Math.abs(lots) < Math.abs(seen)) return { share: (share * BigInt(lots)) / BigInt(seen), seen: lots, unknown: false }
+  const opened = lots - seen
+  if (opened === 0 || state !== FollowState.ACTIVE) return { share, seen: lots, unknown: false }
+  if (equity <= 0n) return { share, seen: lots, unknown: true }
+  const part = (BigInt(opened) * LOT * allocation) / equity
+  return { share: held(share + held(part)), seen: lots, unknown: false }
+}
+
+const held = (share: bigint): bigint => (share > MOST ? MOST : share < -MOST ? -MOST : share)

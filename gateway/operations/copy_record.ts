@@ -1,0 +1,122 @@
+/** Leaders and follows as people read them. */
+import Type, { type Static } from 'typebox'
+import { FOLLOW_STATE_NAMES, FollowState } from '../../core/layout/copying.ts'
+import { followId, IdKind, marginAccountId, parseId } from '../../core/layout/ids.ts'
+import { refusalByNumber } from '../../core/layout/refusals.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
+import type { Asset } from '../../core/state/genesis.ts'
+import { readAccount } from '../../core/view/accounts.ts'
+import type { FollowView, LeaderView } from '../../core/view/copying.ts'
+import { MARGIN_MODE_NAMES } from '../../core/view/margin.ts'
+import type { NamedFollow } from '../bridge/encode_copying.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../refused.ts'
+import { addressText } from './accounts.ts'
+import { amountText } from './amounts.ts'
+import { marginAccountIdField, MarginModeName } from './margin_summary.ts'
+import { Decimal, Nullable, rfc3339, Timestamp, Uuid } from './operation.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
+import { describeForm } from './schema_errors.ts'
+
+const HANDLE = /^[A-Za-z0-9_-]{3,24}$/
+describeForm(HANDLE, '3 to 24 letters, digits, underscores or hyphens')
+export const Handle = Type.String({ pattern: HANDLE.source })
+export const handleField = field(Handle, 'Handle of the leader; upper and lower case name the same one.')
+export const followIdField = field(Uuid, 'Follow.')
+
+export const FollowStatus = record(
+  'FollowStatus', 'ACTIVE mirrors everything, CLOSE_ONLY what reduces; STOPPING closes its positions and is over then.',
+  Type.Union([Type.Literal('ACTIVE'), Type.Literal('CLOSE_ONLY'), Type.Literal('STOPPING')]),
+)
+type FollowStatus = Static<typeof FollowStatus>
+export const LiveStatus = record(
+  'LiveFollowStatus', 'ACTIVE mirrors everything, CLOSE_ONLY what reduces.',
+  Type.Union([Type.Literal('ACTIVE'), Type.Literal('CLOSE_ONLY')]),
+)
+export type LiveStatus = Static<typeof LiveStatus>
+
+export const LeaderRecord = record('Leader', 'An account whose trading on perpetuals may be copied.', Type.Object({
+  handle: handleField,
+  followers: field(Type.Integer(), 'Live follows of it.'),
+  allocation: field(Decimal, 'What its live follows have allocated together, in the collateral asset.'),
+  since: field(Timestamp, 'Since when it has its handle.'),
+  returnPercent: field(Nullable(Decimal), 'Return since then; null: not known.'),
+  maxDrawdownPercent: field(Nullable(Decimal), 'Largest loss from a peak since then; null: not known.'),
+}))
+export type LeaderRecord = Static<typeof LeaderRecord>
+
+export const FollowRecord = record('Follow', 'What the caller has of a leader: an allocation, and how it is copied.', Type.Object({
+  followId: followIdField,
+  leader: field(Nullable(Handle), 'Handle of the leader; null when it was released: then it names no one, and copying goes on.'),
+  status: field(FollowStatus, 'ACTIVE, CLOSE_ONLY or STOPPING.'),
+  allocation: field(Decimal, 'In the collateral asset. It stands in a margin sub-account of its own; copies never use more.'),
+  maxLeverage: field(Nullable(Decimal), 'Most leverage of a copy; null: as the leader.'),
+  marginMode: field(MarginModeName, 'Of the copies.'),
+  marginAccountId: marginAccountIdField,
+  strategyKey: field(Type.String(), 'Strategy key of its risk buckets: `copy:` and the id of the follow.'),
+  ordersCopied: field(Type.Integer(), 'Orders that were placed for it.'),
+  skips: field(Type.Integer(), 'Times that no order was placed, or not all of one was filled.'),
+  lastSkip: field(Nullable(Type.Object({
+    reason: field(Type.String(), 'Code of the refusal, such as INSUFFICIENT_MARGIN.'),
+    tradingPairId: fields.tradingPairId,
+    at: field(Timestamp, 'When.'),
+  })), 'The last of them; null: there was none.'),
+  startedAt: field(Timestamp, 'When it began. What the leader had then is not copied.'),
+  updatedAt: fields.updatedAt,
+}))
+export type FollowRecord = Static<typeof FollowRecord>
+
+export const FollowerRecord = record('Follower', 'A live follow, as its leader sees it.', Type.Object({
+  walletAddress: field(Type.String(), 'Wallet of the follower.'),
+  display: field(Type.String(), 'Its handle, or its wallet in short.'),
+  status: field(LiveStatus, 'ACTIVE or CLOSE_ONLY.'),
+  allocation: field(Decimal, 'In the collateral asset.'),
+  startedAt: field(Timestamp, 'When it began.'),
+}))
+export type FollowerRecord = Static<typeof FollowerRecord>
+
+export const leaderRecord = (asset: Asset, view: LeaderView): LeaderRecord => ({
+  handle: view.handle, followers: view.followers, allocation: amountText(asset, view.allocated), since: rfc3339(view.since),
+  returnPercent: null, maxDrawdownPercent: null,
+})
+
+export const statusOf = (state: number): FollowStatus => FOLLOW_STATE_NAMES[state] as FollowStatus
+
+export function followRecord({ genesis }: Gateway, asset: Asset, view: FollowView): FollowRecord {
+  const pair = genesis.pairs[view.skipPair]
+  const skipped = view.skippedAt > 0 && pair !== undefined
+  return {
+    followId: followId(view.createdSequence, view.row),
+    leader: view.leader.handle === '' ? null : view.leader.handle,
+    status: statusOf(view.state),
+    allocation: amountText(asset, view.allocation),
+    maxLeverage: view.maxLeverage === 0 ? null : formatDecimal(view.maxLeverage, 2),
+    marginMode: MARGIN_MODE_NAMES[view.mode]!,
+    marginAccountId: marginAccountId(view.marginSequence, view.marginAccount),
+    strategyKey: view.strategyKey,
+    ordersCopied: view.copied,
+    skips: view.skipped,
+    lastSkip: skipped ? { reason: refusalByNumber(view.skipCode).code, tradingPairId: pair.id, at: rfc3339(view.skippedAt) } : null,
+    startedAt: rfc3339(view.startedAt),
+    updatedAt: rfc3339(view.updatedAt),
+  }
+}
+
+/** `0x1234…abcd`. */
+export const shortWallet = (wallet: string): string => `${wallet.slice(0, 6)}…${wallet.slice(-4)}`
+
+export function followerRecord({ state }: Gateway, asset: Asset, view: FollowView): FollowerRecord {
+  const walletAddress = addressText(readAccount(state, view.account).address)
+  return {
+    walletAddress, display: shortWallet(walletAddress), status: view.state === FollowState.ACTIVE ? 'ACTIVE' : 'CLOSE_ONLY',
+    allocation: amountText(asset, view.allocation), startedAt: rfc3339(view.startedAt),
+  }
+}
+
+/** What a follow's id says, or that there is none. */
+export function followNamed(text: string): NamedFollow | Refused {
+  const id = parseId(IdKind.FOLLOW, text)
+  return id === null ? noFollow() : { row: id.slot, createdSequence: id.sequence }
+}
+export const noFollow = (): Refused => new Refused('NOT_FOUND', 'Follow not found', { field: 'followId' })
