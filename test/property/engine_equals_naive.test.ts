@@ -27,6 +27,11 @@ const ELSEWHERE: Record<string, string> = {
   CLIENT_ID_IN_USE: 'property/applications_equal_naive.test.ts',
   TOO_MANY_APPLICATIONS: 'property/applications_equal_naive.test.ts',
   TOO_MANY_LAUNCHES: 'scenario/launches.test.ts',
+  TOO_MANY_FOLLOWS: 'scenario/copy_trading.test.ts',
+  LEADER_FULL: 'scenario/copy_trading.test.ts',
+  // Reasons why a follow was passed by, in FOLLOW events.
+  LEADER_EQUITY: 'property/margin_equals_naive.test.ts',
+  COPY_PARTLY_FILLED: 'property/margin_equals_naive.test.ts',
 }
 const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },

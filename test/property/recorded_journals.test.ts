@@ -231,6 +231,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     else if (variant === 'margin') makeMarginJournal(dataDir, 'perps')
     else if (variant === 'waiting') makeMarginJournal(dataDir, 'perpsWaiting')
     else if (variant === 'listing' || variant === 'launches') makeListingJournal(dataDir, variant)
+    else if (variant === 'builder') makeMarginJournal(dataDir, 'perpsBuilder')
     else if (variant === 'copies') makeMarginJournal(dataDir, 'perpsCopied')
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))

@@ -28,3 +28,16 @@ export function countLaunches(stage: CountedStage, maker: Decoded): void {
   stage.count(CommandType.SET_LAUNCH, { ...end, phase: -1, leaseMs: 1000, launchId })
   stage.count(CommandType.CLAIM_LEASE, { ...maker, expectedGeneration: 0, launchId, owner: hex('a-process', 64) })
 }
+
+/** Builder codes: cap, enrollment of the account, and a change of what its application adds. */
+export function countBuilder(stage: CountedStage, payout: Decoded): void {
+  const { state } = stage
+  const account = get(state, sessionRow(state, Number(payout['session'])), SESSION.ACCOUNT)
+  const createdSequence = getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE)
+  const application = get(state, accountRow(state, account), ACCOUNT.APPLICATION)
+  stage.count(CommandType.SET_BUILDER_PROGRAM, { capBps: 100, builderFees: 0, revenueSharePpm: 0 })
+  stage.count(CommandType.ENROLL_APPLICATION, { application, account, createdSequence, active: 1, bps: 1, makerBps: 1 })
+  stage.make(CommandType.SET_BUILDER_PROGRAM, { capBps: 100, builderFees: 0, revenueSharePpm: 1 }, 0)
+  stage.count(CommandType.SET_BUILDER_FEE, { ...payout, bps: 2, makerBps: 2 })
+  stage.make(CommandType.SET_BUILDER_PROGRAM, { capBps: 100, builderFees: 0, revenueSharePpm: 0 }, 0)
+}

@@ -23,7 +23,7 @@ import { TRAIL_PLACES } from '../../core/state/conditional_rows.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { CountedStage } from '../support/counted_stage.ts'
-import { countLaunches, LAUNCH_LOOK } from '../support/counted_launches.ts'
+import { countBuilder, countLaunches, LAUNCH_LOOK } from '../support/counted_launches.ts'
 import { countCopies, FOLLOW_LOOK, FOLLOWED } from '../support/counted_copies.ts'
 import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
@@ -97,6 +97,10 @@ const BOUNDS: Readonly<Record<number, number>> = {
   // Finding a launch by its id, among as many as there may be (support/counted_launches.ts).
   [CommandType.SET_LAUNCH]: LAUNCHES_MAX * LAUNCH_LOOK,
   [CommandType.CLAIM_LEASE]: LAUNCHES_MAX * LAUNCH_LOOK,
+  // Builder codes.
+  [CommandType.SET_BUILDER_PROGRAM]: FEW,
+  [CommandType.ENROLL_APPLICATION]: FEW,
+  [CommandType.SET_BUILDER_FEE]: FEW,
   // Copy trading (support/counted_copies.ts): with 10,000 followers, and an account that has as many follows as it may.
   [CommandType.REGISTER_LEADER]: FEW,
   [CommandType.RELEASE_LEADER]: FEW,
@@ -258,6 +262,7 @@ function others(stage: Stage, ann: Decoded, bob: Decoded, sub: Decoded, subAccou
   count(CommandType.LIST_PAIR, { base: 1, quote: 2, ...units, ...sizes, symbol: hex('BTC/ETH', 32), category: hex('', 16) })
   count(CommandType.SET_PAIR_TERMS, { pair: 0, ...sizes, maxLots: 1_000_000 })
   countLaunches(stage, ann)
+  countBuilder(stage, ann)
   count(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.HALTED })
   count(CommandType.SET_MAINTENANCE, { on: 1 })
   count(CommandType.ACCEPT_CLOCK, { wall: stage.time })

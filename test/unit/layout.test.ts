@@ -26,6 +26,9 @@ import {
   LEG_WORDS, WAITING_ANSWERS, WAITING_COMMANDS, WAITING_EVENT_TYPES, WAITING_EVENTS, WAITING_RECORDS, WAITING_REFUSALS, WAITING_TYPES,
 } from '../support/waiting_records.ts'
 import {
+  BUILDER_ANSWERS, BUILDER_COMMANDS, BUILDER_RECORDS, BUILDER_REFUSALS, BUILDER_REFUSED, BUILDER_TYPES,
+} from '../support/builder_records.ts'
+import {
   LAUNCH_ANSWERS, LAUNCH_COMMANDS, LAUNCH_RECORDS, LAUNCH_REFUSALS, LAUNCH_REFUSED, LAUNCH_TYPES,
 } from '../support/launch_records.ts'
 
@@ -35,7 +38,7 @@ t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWar
 /** Word offset, name and type of every field of every record. */
 const RECORDS: Record<string, string[]> = {
   ...MARGIN_RECORDS,
-  ...WAITING_RECORDS, ...LAUNCH_RECORDS, ...COPY_RECORDS,
+  ...WAITING_RECORDS, ...LAUNCH_RECORDS, ...COPY_RECORDS, ...BUILDER_RECORDS,
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
     '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32 15:targetLength:i32',
@@ -169,11 +172,11 @@ const COMMANDS: Record<number, string> = {
   23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders', 27: 'continue_cancel',
   28: 'enter_order',
   40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
-  ...MARGIN_COMMANDS, ...WAITING_COMMANDS, ...LAUNCH_COMMANDS, ...COPY_COMMANDS,
+  ...MARGIN_COMMANDS, ...WAITING_COMMANDS, ...LAUNCH_COMMANDS, ...COPY_COMMANDS, ...BUILDER_COMMANDS,
 }
 const EVENTS: Record<number, string> = {
   1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade', ...MARGIN_EVENTS, ...WAITING_EVENTS,
-  ...COPY_EVENTS,
+  ...COPY_EVENTS, 19: 'application_fee',
 }
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
@@ -192,7 +195,7 @@ const REFUSAL_NUMBERS: Record<string, number> = {
   ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501, ORDER_NOT_FOUND: 502, NOT_FOUND: 600,
   ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
   VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, HISTORY_UNAVAILABLE: 905, DISK_FULL: 906, INVALID_COMMAND: 998, INTERNAL: 999,
-  ...MARGIN_REFUSALS, ...WAITING_REFUSALS, ...LAUNCH_REFUSALS, ...COPY_REFUSALS,
+  ...MARGIN_REFUSALS, ...WAITING_REFUSALS, ...LAUNCH_REFUSALS, ...COPY_REFUSALS, ...BUILDER_REFUSALS,
 }
 
 /** Every layout once, by name. */
@@ -235,7 +238,7 @@ const ANSWERS: Record<string, string> = {
   LIST_ASSET: 'asset:detail', LIST_PAIR: 'pair:pair listed:detail', SET_PAIR_TERMS: 'pair:pair listed:detail',
   RAISE_LIMIT: 'limit:detail before:detail2',
   SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set, ...MARGIN_ANSWERS, ...WAITING_ANSWERS,
-  ...LAUNCH_ANSWERS,
+  ...LAUNCH_ANSWERS, ...BUILDER_ANSWERS,
   ...COPY_ANSWERS,
 }
 const short = 'lacking:detail pair:pair asset:detail2 required:hold available:filledQuote limit:lots ofFamily:trades'
@@ -243,6 +246,7 @@ const REFUSED: Record<string, string> = {
   PLACE_ORDER: short, REPLACE_ORDER: short, TRANSFER: short,
   ENTER_ORDER: 'pair:pair flags:flags price:price lots:lots', MINT: ANSWERS['MINT']!,
   LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail', ...MARGIN_REFUSED, ...LAUNCH_REFUSED,
+  ...BUILDER_REFUSED,
   CREATE_FOLLOW: short, UPDATE_FOLLOW: short,
 }
 
@@ -268,13 +272,13 @@ t.test('numbers mean what they meant', async (t) => {
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
     CANCEL_ACCOUNT_ORDERS: 26, CONTINUE_CANCEL: 27, ENTER_ORDER: 28, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
-    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES, ...WAITING_TYPES, ...LAUNCH_TYPES,
+    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES, ...WAITING_TYPES, ...LAUNCH_TYPES, ...BUILDER_TYPES,
     REGISTER_LEADER: 70, RELEASE_LEADER: 71, CREATE_FOLLOW: 72, UPDATE_FOLLOW: 73, STOP_FOLLOW: 74, COPY_STEP: 75,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
   t.same(EventType, {
     RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6, ...MARGIN_EVENT_TYPES, ...WAITING_EVENT_TYPES,
-    FOLLOW: 20, LEADER: 21,
+    APPLICATION_FEE: 19, FOLLOW: 20, LEADER: 21,
   })
   t.same(Status, {
     SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,
@@ -287,7 +291,8 @@ t.test('numbers mean what they meant', async (t) => {
     SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, MARGIN: 512,
     REDUCE_ONLY: 1024,
     CROSS: 2048, CLOSE: 4096, LEGS: 8192, RESTING: 16_384,
-    REPEATED: 32_768, MASTER_FUNDED: 65_536, BY_AGENT: 131_072, BY_OPERATOR: 1_048_576,
+    REPEATED: 32_768, MASTER_FUNDED: 65_536, BY_AGENT: 131_072, ADD_ON: 262_144,
+    BY_OPERATOR: 1_048_576,
   })
   t.same(Option, {
     KEYED: 512, NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, NEW_FUNDING: 262_144, TELL_SELF_TRADE: 524_288,

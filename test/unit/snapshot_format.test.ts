@@ -28,6 +28,8 @@ const STORED = [
   'rankings i32 1544', 'agentMargins i32 32',
   // Of exchanges in which an order waited only.
   'waiting i32 8', 'conditionals i32 48', 'trailGroups i32 8', 'pendingMarks f64 128', 'twaps i32 64', 'orderParents i32 1',
+  // Of exchanges in which an application charged for an order only.
+  'addOns i32 6',
   // Of exchanges that had a launch only.
   'launches i32 48',
   // Of exchanges that had a leader only.
