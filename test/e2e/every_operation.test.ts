@@ -16,7 +16,7 @@ import { newTrader, pairOf } from '../support/traders.ts'
 t.setTimeout(120_000)
 /** What cannot be called like the others while operations are blocked: sign-in, its end, what there is none of, what is always refused. */
 const ELSEWHERE: OperationName[] = [
-  'Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession', 'SubmitApplication', 'ClaimLease',
+  'Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession', 'SubmitApplication', 'ClaimLease', 'SetBuilderFee',
 ]
 
 t.test('every operation of the table, once', async (t) => {
@@ -72,6 +72,11 @@ t.test('every operation of the table, once', async (t) => {
   t.match((await operate(exchange, '/launches', launch)).json, { ...launch, generation: 0, expiresAt: null })
   const claim = { launchId: 'launch-1', ownerId: 'process-1', expectedGeneration: '0' }
   t.match(await client.ClaimLease(claim), { generation: '1', quoteRevision: '2', refreshIntervalMs: 10_000, phase: 'LIVE' })
+  await operate(exchange, '/builder', { capBps: 50, builderFees: true })
+  await operate(exchange, '/builder/enroll', { application: 'ringbook', payoutUserId: (await client.GetProfile()).id })
+  t.match(await client.SetBuilderFee({ bps: 5 }), { builderFeeBps: 5, previousBuilderFeeBps: 0, changesRemaining: 1 })
+  const { application } = await client.GetBuildercodesConfig({ clientId: 'ringbook' })
+  t.match(application, { enrolled: true, payoutAddress: address, builderFeeBps: 5, builderMakerFeeBps: 0 })
   t.match((await client.ListSweeperChains()).chains, [{ chainId: 1328, isHub: true }, { chainId: 11_155_111, isHub: false }])
   const applicant = { walletAddress: address, email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
   await t.rejects(client.SubmitApplication(applicant), { status: 403, code: 'PERMISSION_DENIED' }, 'the whitelist is closed')
@@ -85,7 +90,7 @@ t.test('every operation of the table, once', async (t) => {
   const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade GetScreener GetMarketMetadata GetCandles'
   const rest = 'GetFaucetInfo Mint Check GetApplicationConfig ListApplicationUsers ListApplicationBalances'
   const backend = 'ListApplicationOrders ListApplicationMovements GetApplicationStats'
-  const answered = 'SubmitApplication ListSweeperChains ClaimLease'
+  const answered = 'SubmitApplication ListSweeperChains ClaimLease GetBuildercodesConfig SetBuilderFee'
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
   const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
   const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'

@@ -147,7 +147,8 @@ t.test('statistics of all time and since a moment', async (t) => {
     return rest
   }
   const { id: assetId, symbol } = harness.genesis.assets[harness.genesis.feeTiers.asset]!
-  const all = { assetId, symbol, volume: '240', makerFee: '-0.012', takerFee: '0.12', totalUsers: 2, activeUsers: 2, totalTrades: 3 }
+  const sums = { assetId, symbol, volume: '240', makerFee: '-0.012', takerFee: '0.12', applicationFee: '0' }
+  const all = { ...sums, totalUsers: 2, activeUsers: 2, totalTrades: 3 }
   t.strictSame(await stats(''), { ...all, since: null })
   const since = new Date(NOW + 32).toISOString()
   const late = { ...all, makerFee: '-0.006', totalTrades: 2, since }
