@@ -442,7 +442,7 @@ t.test('the program of the guide signs in and trades, and every sample is one th
       () => null,
       (envelope: { code: string }) => envelope.code,
     )
-    // Ids and nonces of the examples name nothing here, and who calls is nobody's payout wallet; whatever else they are refused for would be a mistake in them.
+    // Ids and nonces of the examples name nothing here, and who calls is no payout wallet; other refusals would be mistakes in them.
     if (name === CLOSED) t.equal(refused, 'PERMISSION_DENIED')
     else t.match(String(refused), /^(null|(ORDER_|POSITION_)?NOT_FOUND|NONCE_INVALID|NOT_PAYOUT_WALLET)$/, `${name}: ${source}`)
   }
