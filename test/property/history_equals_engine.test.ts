@@ -86,7 +86,7 @@ for (const [variant, seed, commands] of RUNS) {
 /** The trades of an account say what its application charged for each. */
 function checkCharges(t: Test, { answers, plain }: HistoryRun, account: number): void {
   const trades = everything((after) => ask(answers, 'trades', { ...WALK, account, after }), (row) => row)
-  const told = trades.reverse().filter(({ applicationFee }) => applicationFee !== 0n)
+  const told = trades.reverse().filter(({ applicationFee }) => applicationFee !== undefined)
     .map(({ sequence, index, applicationFee }) => [sequence, index, applicationFee])
   const own = plain.charges.filter((charge) => charge.account === account)
   const charged = own.map(({ sequence, index, amount }) => [sequence, index, amount])

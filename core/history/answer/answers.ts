@@ -210,7 +210,7 @@ function ownTradeAt(reader: PageReader, account: number, at: number): HistoryTra
     takerSlot: taker ? own : others,
     makerFee: taker ? otherFee : fee,
     takerFee: taker ? fee : otherFee,
-    applicationFee: charged ? last : 0n,
+    ...(charged ? { applicationFee: last } : {}),
   }
 }
 

@@ -44,7 +44,7 @@ export interface HistoryTrade {
   /** Quote atoms; negative is a rebate. */
   makerFee: bigint
   takerFee: bigint
-  /** Of the trades of one account: what the application of its order charged it, quote atoms. */
+  /** Of the trades of one account: what the application of its order charged it, quote atoms; absent: nothing. */
   applicationFee?: bigint
 }
 
