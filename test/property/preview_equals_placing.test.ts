@@ -6,7 +6,7 @@
  */
 import t from 'tap'
 import { CommandType, COMMAND_SLOTS, Flag, FLAG_ORDER_MASK, Option, ORDER_COMMAND, typeOfKind } from '../../core/layout/command.ts'
-import { EventType, eventTypeOf, ORDER_ENDED, Reason, RESULT } from '../../core/layout/event.ts'
+import { APPLICATION_FEE, EventType, eventTypeOf, ORDER_ENDED, Reason, RESULT } from '../../core/layout/event.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import { sessionAccount } from '../../core/programs/sessions.ts'
@@ -96,7 +96,7 @@ function settleTime(): void {
   }
 }
 
-const seen = { accepted: 0, refused: 0, filled: 0, endedMakers: 0 }
+const seen = { accepted: 0, refused: 0, filled: 0, endedMakers: 0, charged: 0 }
 
 /** Bucket of the order that was placed, and its figures with the liquidation price of its position. */
 function figuresAfter(said: Previewed, account: number): object {
@@ -147,11 +147,15 @@ function compare(index: number): void {
   if (i32[at + RESULT.at.code] !== 0) return void seen.refused++
   seen.accepted++
   if (said.filled > 0) seen.filled++
+  let added = 0n
   for (let record = 0; record < records; record++) {
     const base = record * RECORD_WORDS
     const ended = eventTypeOf(bench.said.u32[base]!) === EventType.ORDER_ENDED
     if (ended && i32[base + ORDER_ENDED.at.outcome]! >>> 8 === Reason.INSUFFICIENT_MARGIN) seen.endedMakers++
+    const charged = eventTypeOf(bench.said.u32[base]!) === EventType.APPLICATION_FEE && i32[base + APPLICATION_FEE.at.rested] === 0
+    if (charged) added += i64[(base + APPLICATION_FEE.at.amount) >>> 1]!
   }
+  if (added > 0n) seen.charged++
   const quote = said.tickLots * ladderOf(pair).tickLotAtoms
   // What rests of a reduce-only order may be cut again.
   const lots = (flags & Flag.REDUCE_ONLY) !== 0 ? i32[at + RESULT.at.lots]! : said.lots
@@ -159,7 +163,7 @@ function compare(index: number): void {
     i32[at + RESULT.at.lots], i32[at + RESULT.at.lots]! - i32[at + RESULT.at.remaining]!, i32[at + RESULT.at.trades],
     i32[at + RESULT.at.bestPrice], i32[at + RESULT.at.worstPrice], i64[(at + RESULT.at.filledQuote) >>> 1],
   ], index)
-  if (expected.resting === 0) differs('fee', expected.fee, i64[(at + RESULT.at.fee) >>> 1], index)
+  if (expected.resting === 0) differs('fee', expected.fee, i64[(at + RESULT.at.fee) >>> 1]! + added, index)
   const { equity, requirement, maintenance, liquidation } = expected
   differs('figures', { equity, requirement, maintenance, liquidation }, figuresAfter(said, account), index)
 }
@@ -171,5 +175,5 @@ t.test(`previews and placements (again: ${AGAIN})`, async (t) => {
   }
   t.comment(JSON.stringify(seen))
   t.ok(seen.accepted > COMMANDS / 50, `${seen.accepted} were accepted`)
-  t.ok(seen.filled > COMMANDS / 200 && seen.refused > 0, JSON.stringify(seen))
+  t.ok(seen.filled > COMMANDS / 200 && seen.refused > 0 && seen.charged > 0, JSON.stringify(seen))
 })

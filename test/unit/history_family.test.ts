@@ -168,7 +168,7 @@ t.test('the application sees the family, and nothing of the stranger', async (t)
   const transfers = ask(answers, 'applicationMovements', { ...WALK, application: 0, transaction: Transaction.TRANSFER })
   t.strictSame(transfers.rows.map(({ account }) => account), [SUB, MASTER])
   t.strictSame(ask(answers, 'applicationOrders', { ...WALK, application: 0 }).rows.map(({ account }) => account), [SUB])
-  const stats = { asset: USD, totalTrades: 2, volume: QUOTE }
+  const stats = { asset: USD, totalTrades: 2, volume: QUOTE, applicationFee: 0n }
   t.strictSame(ask(answers, 'applicationStats', { application: 0, since: 0 }), {
     ...stats, makerFee: 10n, takerFee: 50n, totalUsers: 2, activeUsers: 1,
   })
