@@ -112,7 +112,10 @@ export const SetBuilderProgram = operatorRoute({
     explains: `--cap: most that an application may add for a side, 0 to ${BUILDER_CAP_MOST_BPS} basis points. --fees: whether orders get\n`
       + 'what their application adds. --share: part of the net fee income of each fill that goes to the application of whoever paid\n'
       + 'it, 0 to 1. What is not given stays.',
-    example: ['builder set --cap 100 --fees true', 'cap 100 bps, builder fees on, revenue share 0 (sequence 1042)'],
+    example: [
+      'builder set --cap 100 --fees true --share 0.1',
+      'cap 100 bps, builder fees on, revenue share 0.1 (sequence 1042)',
+    ],
     show: ({ builderFeeCapBps, builderFeeEnabled, revenueShare, sequence }) =>
       `cap ${builderFeeCapBps} bps, builder fees ${builderFeeEnabled ? 'on' : 'off'}, revenue share ${revenueShare} (sequence ${sequence})`,
   }],
