@@ -38,8 +38,8 @@ const NAME_MAX = 64
 
 /** The first error as a refusal that names the field. */
 export function explain(schema: TObject, errors: readonly SchemaError[]): Refused {
-  // Of a field that is none there is an error of its value, too.
-  const error = errors.find(({ keyword }) => keyword === 'additionalProperties') ?? errors[0]
+  // A field that is none has an error of its value first (`boolean`), and then one that names it (`additionalProperties`).
+  const error = errors.find(({ keyword }) => keyword !== 'boolean')
   if (error === undefined) return new Refused('VALIDATION_ERROR')
   const steps = error.instancePath.split('/').slice(1)
   const missing = error.keyword === 'required' ? (error.params as { requiredProperties: string[] }).requiredProperties[0]! : null

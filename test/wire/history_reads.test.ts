@@ -186,6 +186,7 @@ t.test('trades: public and of the account, by hand', async (t) => {
   const [taken, , made] = (await read(t, 'ListAccountTrades', MINE)).trades
   t.strictSame(made, {
     ...plain, orderId: orderId(3, 9), side: 'SELL', role: 'maker', fee: '-0.006', feeRaw: '-6000', feeToken: 'USDC',
+    applicationFee: '0',
   })
   t.match(taken, { orderId: orderId(101, 4), side: 'BUY', role: 'taker', fee: '0.060001', feeRaw: '60001' })
   const his = (await read(t, 'ListAccountTrades', MINE, bob)).trades

@@ -144,9 +144,9 @@ function largestOf(schema: object): number {
   if (anyOf !== undefined) return Math.max(...anyOf.map(largestOf))
   if (type === 'integer') return 17
   if (type !== 'string') throw new Error(`what is the largest ${type}?`)
-  const fixed = /\{(\d+)\}\$$/.exec(pattern ?? '')?.[1]
+  const fixed = /\{(?:\d+,)?(\d+)\}\$$/.exec(pattern ?? '')?.[1]
   if (fixed !== undefined) return Number(fixed) + 4
   if (maxLength === undefined) throw new Error('a text without bound')
-  // A pattern of plain characters is sent as it is.
-  return 2 + maxLength * (pattern === undefined ? 6 : 1)
+  // A pattern of plain characters is sent as it is; one that says only what may not stand lets all others stand.
+  return 2 + maxLength * (pattern === undefined || pattern.startsWith('^[^') ? 6 : 1)
 }
