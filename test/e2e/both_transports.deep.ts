@@ -20,7 +20,7 @@ const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 /** What depends on the clock or the wallet. */
 const VOLATILE = [
   'nonce', 'message', 'address', 'agentAddress', 'ownerAddress', 'expiresAt', 'unixMs', 'iso', 'version', 'uptime', 'nextPageToken',
-  't', 'T', 'lastPriceTimestamp', 'bucketStart',
+  't', 'T', 'lastPriceTimestamp', 'bucketStart', 'walletAddress', 'display',
 ]
 
 /** Protobuf does not tell a list that is empty from one that is absent. */

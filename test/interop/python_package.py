@@ -227,7 +227,8 @@ class Everything:
         await self.call("ReleaseLeader", leader)
 
     async def waiting(self, position, order):
-        legs = await self.call("AttachTpSl", **position, takeProfit={"triggerPrice": "70000"}, stopLoss={"triggerPrice": "60000"})
+        wanted = {leg: {"triggerPrice": at, "orderType": "MARKET"} for leg, at in (("takeProfit", "70000"), ("stopLoss", "60000"))}
+        legs = await self.call("AttachTpSl", **position, **wanted)
         assert len((await self.call("ListConditionalOrders"))["conditionalOrders"]) == 2
         for leg in ("takeProfitOrderId", "stopLossOrderId"):
             same = {"conditionalOrderId": legs[leg]}

@@ -12,8 +12,8 @@ export interface Script {
 /** Legs of a position and a TWAP order that begins in an hour: nothing of it becomes an order. */
 export async function waitForPrices(script: Script, positionId: string): Promise<void> {
   const { taker, perpetual: tradingPairId } = script
-  await script.call('AttachTpSl', { positionId, stopLoss: { triggerPrice: '70000' } }, taker)
-  const stopLoss = { triggerPrice: '60000' }
+  await script.call('AttachTpSl', { positionId, stopLoss: { triggerPrice: '70000', orderType: 'MARKET' } }, taker)
+  const stopLoss = { triggerPrice: '60000', orderType: 'MARKET' }
   const { stopLossOrderId: conditionalOrderId } = await script.call('AttachTpSl', { positionId, stopLoss }, taker)
   const startTime = new Date(Date.now() + 3_600_000).toISOString()
   const twap = { tradingPairId, side: 'BUY', quantity: '0.01', durationSeconds: 600, startTime, tradingMode: 'MARGIN', leverage: '5' }
