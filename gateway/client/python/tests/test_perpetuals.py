@@ -236,19 +236,21 @@ class Perpetuals(unittest.TestCase):
         self.assertEqual(asked[1], {"positionId": "p1", "trailingStop": trail})
         self.assertEqual([order["id"], order["triggerPrice"], order["reduceOnly"]], ["r", None, True])
 
-        stop_loss: "dict[str, object]" = {"stopLossPrice": 90}
+        def stop_loss(**more: object) -> "dict[str, object]":
+            return {"stopLossPrice": 90, **more}
+
         for strange in ("triggerPrice", "leverage", "clientOrderId", "stopLoss"):
-            self.assertRaises(ccxt_errors.NotSupported, attach, "market", None, {**stop_loss, strange: 9})
+            self.assertRaises(ccxt_errors.NotSupported, attach, "market", None, stop_loss(**{strange: 9}))
         contrary: "tuple[dict[str, object], ...]" = (
             {"takeProfitPrice": 120}, {"reduceOnly": False}, {"trailingTriggerPrice": 120}, {"positionId": "p2"},
         )
         for more in contrary:
-            self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, {**stop_loss, **more})
+            self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, stop_loss(**more))
         for distance in (0.105, "x", "NaN", "Infinity"):
             self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, {"trailingPercent": distance})
         self.assertRaises(ccxt_errors.InvalidOrder, attach, "limit", 100, {"trailingPercent": 1})
-        self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, stop_loss, "buy")
-        self.assertRaises(ccxt_errors.ArgumentsRequired, attach, "market", None, {**stop_loss, "positionId": None})
+        self.assertRaises(ccxt_errors.InvalidOrder, attach, "market", None, stop_loss(), "buy")
+        self.assertRaises(ccxt_errors.ArgumentsRequired, attach, "market", None, stop_loss(positionId=None))
 
     def test_orders_that_wait(self) -> None:
         orders, asked = both(lambda exchange: exchange.fetch_open_orders(SWAP, None, 5, {"trigger": True}))
