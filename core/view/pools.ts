@@ -8,9 +8,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LAUNCHES_MAX } from '../layout/launches.ts'
 import { ACCOUNT, SCALAR, SESSION, TOTAL } from '../state/columns.ts'
 import { WAITING } from '../state/conditional_rows.ts'
+import { COPY_ACCOUNT, COPYING } from '../state/copy_rows.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { shareOf } from '../state/shares.ts'
-import { accountRow, assetCount, get, getF64, getI64, pairCount, sessionRow, totalRow, waitingRow } from '../state/rows.ts'
+import {
+  accountRow, assetCount, copyAccountRow, copyingRow, get, getF64, getI64, pairCount, sessionRow, totalRow, waitingRow,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
 import { KEY_KEPT_MS } from '../state/session_lists.ts'
@@ -73,6 +76,8 @@ export function readPools(state: State, now: number): PoolView[] {
       shared('margin_accounts', scalars[SCALAR.MARGIN_ACCOUNTS_LIVE]!, limits.marginAccounts),
       shared('risk_buckets', scalars[SCALAR.BUCKETS_LIVE]!, limits.riskBuckets),
       shared('positions', scalars[SCALAR.POSITIONS_LIVE]!, limits.positions),
+      shared('leaders', get(state, copyingRow(state), COPYING.LEADERS), limits.leaders),
+      shared('follows', get(state, copyingRow(state), COPYING.FOLLOWS), limits.follows),
     ]),
     ...minted,
   ]
@@ -90,6 +95,8 @@ export const HOLDINGS = {
   positions: { rowOf: accountRow, own: -1, family: ACCOUNT.FAMILY_POSITIONS },
   conditional_orders: { rowOf: waitingRow, own: WAITING.CONDITIONALS, family: WAITING.FAMILY_CONDITIONALS },
   twap_orders: { rowOf: waitingRow, own: WAITING.TWAPS, family: WAITING.FAMILY_TWAPS },
+  leaders: { rowOf: copyAccountRow, own: -1, family: COPY_ACCOUNT.FAMILY_LEADERS },
+  follows: { rowOf: copyAccountRow, own: COPY_ACCOUNT.FOLLOWS, family: COPY_ACCOUNT.FAMILY_FOLLOWS },
 } as const
 export type Holding = keyof typeof HOLDINGS
 
@@ -106,11 +113,13 @@ const LOOK_ROWS = 1024
 
 /** The `most` accounts and families that hold most of a pool, the largest first; those that hold nothing are not named. */
 export async function largestHolders(state: State, holding: Holding, most: number): Promise<{ accounts: Holder[]; families: Holder[] }> {
-  const { scalars } = state
+  const { scalars, genesis: { limits } } = state
   const { rowOf, own, family } = HOLDINGS[holding]
+  // Accounts have no rows of copy trading where there are no perpetuals.
+  const accounts = rowOf === copyAccountRow && limits.perps === 0 ? 0 : scalars[SCALAR.ACCOUNTS]!
   const tops = { accounts: new Top(most), families: new Top(most) }
   let until = performance.now() + SLICE_MS
-  for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) {
+  for (let account = 0; account < accounts; account++) {
     if (account % LOOK_ROWS === LOOK_ROWS - 1 && performance.now() >= until) {
       await nextTurn()
       until = performance.now() + SLICE_MS

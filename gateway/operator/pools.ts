@@ -73,8 +73,8 @@ const showHeld = (head: string, rows: readonly { readonly userId: string; readon
 export const ListHolders = operatorRoute({
   method: 'GET', path: '/holders', token: true,
   summary: 'Who holds most of a pool',
-  description: 'The largest accounts, and the largest families: a master with its sub-accounts, by its master. Of positions and '
-    + 'risk buckets families only, of margin accounts accounts only.',
+  description: 'The largest accounts, and the largest families: a master with its sub-accounts, by its master. Of positions, '
+    + 'risk buckets and leaders families only, of margin accounts accounts only.',
   query: Type.Object({
     pool: field(Type.Enum(Object.keys(HOLDINGS)), 'The pool.'),
     top: Type.Optional(field(Type.Integer({ minimum: 1, maximum: TOP_MAX }), 'How many; 20 if it is not given.')),
@@ -91,8 +91,8 @@ export const ListHolders = operatorRoute({
     name: 'holders', parameters: [{ field: 'pool', typed: 'POOL' }], options: [{ field: 'top', typed: 'NUMBER', option: 'top' }],
     purpose: 'who holds most of a pool',
     explains: `POOL is one of ${Object.keys(HOLDINGS).join(', ')}.\n`
-      + 'The largest accounts, and the largest families: a master with its sub-accounts, by its master. Of positions and\n'
-      + 'risk buckets families only, of margin accounts accounts only. NUMBER is 1 to 100, 20 if it is not given.',
+      + 'The largest accounts, and the largest families: a master with its sub-accounts, by its master. Of positions,\n'
+      + 'risk buckets and leaders families only, of margin accounts accounts only. NUMBER is 1 to 100, 20 if it is not given.',
     example: ['holders orders --top 1', `ACCOUNT                               HOLDS\n${USER}  9,984\n\n`
       + `FAMILY                                 HOLDS\n${OTHER}  20,117`],
     show: ({ accounts, families }) => `${showHeld('ACCOUNT', accounts)}\n\n${showHeld('FAMILY', families)}`,

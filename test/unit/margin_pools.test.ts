@@ -17,12 +17,13 @@ import { MarginAccountKind, MarginMode } from '../../core/state/margin_rows.ts'
 import { shareOf } from '../../core/state/shares.ts'
 import { createState } from '../../core/state/state.ts'
 import { largestHolders, readPools } from '../../core/view/pools.ts'
+import { CopyStage } from '../support/copy_stage.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { postCommand, START_TIME, startMatcher } from '../support/journal.ts'
 import { bucketWith, exchange, NOW, trade } from '../support/margin_rows.ts'
 import { genesisText, PERPS, VARIANTS } from '../support/variants.ts'
 
-const MARGIN_POOLS = ['margin_accounts', 'risk_buckets', 'positions']
+const MARGIN_POOLS = ['margin_accounts', 'risk_buckets', 'positions', 'leaders', 'follows']
 
 t.test('pools and their holders', async (t) => {
   const none = createState(parseGenesis(genesisText(VARIANTS['market']!)))
@@ -37,7 +38,9 @@ t.test('pools and their holders', async (t) => {
   makeMarginAccount(state, 0, MarginAccountKind.SUB)
   t.ok(makeParent(state, 0) >= 0)
   const seen = readPools(state, NOW).filter(({ pool }) => MARGIN_POOLS.includes(pool))
-  const expected = [[2, limits.marginAccounts], [3, limits.riskBuckets], [4, limits.positions]] as const
+  const expected = [
+    [2, limits.marginAccounts], [3, limits.riskBuckets], [4, limits.positions], [0, limits.leaders], [0, limits.follows],
+  ] as const
   t.same(seen, expected.map(([used, capacity], index) =>
     ({ pool: MARGIN_POOLS[index], used, capacity, share: shareOf(capacity, capacity - used) })))
   const held = async (pool: 'margin_accounts' | 'risk_buckets' | 'positions'): Promise<number[][]> => {
@@ -47,6 +50,28 @@ t.test('pools and their holders', async (t) => {
   t.same(await held('margin_accounts'), [[2], []])
   t.same(await held('risk_buckets'), [[], [3]])
   t.same(await held('positions'), [[], [4]])
+})
+
+t.test('leaders and follows', async (t) => {
+  const stage = new CopyStage()
+  for (const name of ['lea', 'mia', 'fay']) stage.deposit(name, 10_000)
+  for (const name of ['lea', 'mia']) {
+    stage.register(name)
+    stage.follow('fay', name, 100)
+  }
+  const used = readPools(stage.state, NOW).filter(({ pool }) => ['leaders', 'follows'].includes(pool))
+  const { leaders, follows } = stage.state.genesis.limits
+  t.same(used, [['leaders', leaders], ['follows', follows]].map(([pool, capacity]) =>
+    ({ pool, used: 2, capacity, share: shareOf(Number(capacity), Number(capacity) - 2) })))
+  const held = async (pool: 'leaders' | 'follows'): Promise<number[][]> => {
+    const { accounts, families } = await largestHolders(stage.state, pool, 5)
+    return [accounts.map(({ held: rows }) => rows), families.map(({ held: rows }) => rows)]
+  }
+  t.same(await held('leaders'), [[], [1, 1]])
+  t.same(await held('follows'), [[2], [2]])
+  const spot = createState(parseGenesis(genesisText(VARIANTS['market']!)))
+  spot.scalars[SCALAR.ACCOUNTS] = 1
+  t.same(await largestHolders(spot, 'follows', 5), { accounts: [], families: [] }, 'nobody where there are no perpetuals')
 })
 
 t.test('what waits', async (t) => {
