@@ -6,10 +6,11 @@
  * A lead with something to mirror waits for its turn in a list, and its follows are walked from the oldest to the newest. A fill
  * meanwhile makes for another walk behind this one. Leads and leaders are named by the addresses of their rows.
  */
-import { COPY_ACCOUNT, COPYING, FOLLOW, LEAD, LEAD_WORDS, LEADER } from '../state/copy_rows.ts'
+import { append, firstOf, take, WAITING_LEADS } from '../state/copy_queues.ts'
+import { COPY_ACCOUNT, FOLLOW, LEAD, LEAD_WORDS, LEADER } from '../state/copy_rows.ts'
 import { MARGIN_ACCOUNT, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
 import {
-  addF64, bucketRow, clearWords, copyAccountRow, copyingRow, followAt, followRow, get, leadAt, leaderAt, leaderRow, leadRow,
+  addF64, bucketRow, clearWords, copyAccountRow, followAt, followRow, get, leadAt, leaderAt, leaderRow, leadRow,
   marginAccountRow, pairCount, perpTermsRow, positionRow, set, setI64,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -45,7 +46,7 @@ export function noteLead(state: State, row: number, lots: number): void {
 function begin(state: State, lead: number): void {
   set(state, lead, LEAD.WAITS, 1)
   renew(state, lead)
-  append(state, lead)
+  append(state, WAITING_LEADS, lead)
 }
 
 /** Its next walk has not begun. */
@@ -55,39 +56,18 @@ function renew(state: State, lead: number): void {
   setI64(state, lead, LEAD.EQUITY, 0n)
 }
 
-function append(state: State, lead: number): void {
-  const copying = copyingRow(state)
-  const last = get(state, copying, COPYING.LAST_LEAD)
-  set(state, lead, LEAD.PREV, last)
-  set(state, lead, LEAD.NEXT, 0)
-  if (last === 0) set(state, copying, COPYING.FIRST_LEAD, leadAt(state, lead) + 1)
-  else set(state, leadRow(state, last - 1), LEAD.NEXT, leadAt(state, lead) + 1)
-  set(state, copying, COPYING.LAST_LEAD, leadAt(state, lead) + 1)
-}
-
-function take(state: State, lead: number): void {
-  const copying = copyingRow(state)
-  const [next, prev] = [get(state, lead, LEAD.NEXT), get(state, lead, LEAD.PREV)]
-  if (prev === 0) set(state, copying, COPYING.FIRST_LEAD, next)
-  else set(state, leadRow(state, prev - 1), LEAD.NEXT, next)
-  if (next === 0) set(state, copying, COPYING.LAST_LEAD, prev)
-  else set(state, leadRow(state, next - 1), LEAD.PREV, prev)
-}
-
 /** Others have their turns before its next one. */
 export function letOthers(state: State, lead: number): void {
   if (get(state, lead, LEAD.NEXT) === 0) return
-  take(state, lead)
-  append(state, lead)
+  take(state, WAITING_LEADS, lead)
+  append(state, WAITING_LEADS, lead)
 }
 
 /** Everything of it is mirrored; or nobody is left for whom it would be. */
 export function endLead(state: State, lead: number): void {
   if (get(state, lead, LEAD.WAITS) === 0) return
-  take(state, lead)
+  take(state, WAITING_LEADS, lead)
   set(state, lead, LEAD.WAITS, 0)
-  set(state, lead, LEAD.NEXT, 0)
-  set(state, lead, LEAD.PREV, 0)
   renew(state, lead)
 }
 
@@ -109,8 +89,7 @@ export function leaveLeads(state: State, row: number, follow: number): void {
 
 /** The first lead in turn; -1: there is nothing to mirror. */
 export function firstLead(state: State): number {
-  const first = get(state, copyingRow(state), COPYING.FIRST_LEAD)
-  return first === 0 ? -1 : leadRow(state, first - 1)
+  return firstOf(state, WAITING_LEADS)
 }
 
 /** The follow where its walk stands, or begins, the oldest of the leader; -1: it has none. */

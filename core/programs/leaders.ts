@@ -23,6 +23,7 @@ import { emitLeader, emitResult } from '../events/emit.ts'
 import { beginLeads, endLead, leadOf, perpsOf } from '../margin/leads.ts'
 import { touchAccount } from '../state/balances.ts'
 import { ACCOUNT, SCALAR } from '../state/columns.ts'
+import { append, firstOf, RELEASED_LEADERS, take } from '../state/copy_queues.ts'
 import { COPY_ACCOUNT, COPYING, LEADER, LEADER_WORDS } from '../state/copy_rows.ts'
 import { findLeader, indexLeader, sameWords, unindexLeader } from '../state/indexes.ts'
 import {
@@ -81,7 +82,7 @@ export function registerLeader(state: State, command: Views, base: number): void
   const holder = findHandle(state)
   const own = ownLeader(state, account)
   if (holder >= 0 && holder !== own) forget(state, holder)
-  if (own < 0 && isFull(state)) forget(state, oldestReleased(state))
+  if (own < 0 && isFull(state)) forget(state, firstOf(state, RELEASED_LEADERS))
   const row = own < 0 ? makeLeader(state, account) : own
   const registered = get(state, row, LEADER.STATE) === LeaderState.REGISTERED
   unname(state, row)
@@ -119,16 +120,10 @@ const isPauseOver = (state: State, row: number): boolean =>
 
 const isFull = (state: State): boolean => get(state, copyingRow(state), COPYING.LEADERS) >= state.genesis.limits.leaders
 
-/** The one that was released longest ago; -1: none waits. */
-function oldestReleased(state: State): number {
-  const oldest = get(state, copyingRow(state), COPYING.FIRST_RELEASED)
-  return oldest === 0 ? -1 : leaderRow(state, oldest - 1)
-}
-
 /** A row is there for one more of the family, or comes free: that of `holder`, or the oldest of those that were released. */
 function hasRoom(state: State, account: number, holder: number): boolean {
   const { leaders } = state.genesis.limits
-  const oldest = oldestReleased(state)
+  const oldest = firstOf(state, RELEASED_LEADERS)
   const goes = (row: number): boolean => row >= 0 && get(state, row, LEADER.FOLLOWS) === 0 && isPauseOver(state, row)
   const free = leaders - get(state, copyingRow(state), COPYING.LEADERS) + (goes(holder) || goes(oldest) ? 1 : 0)
   return mayTake(get(state, copyFamilyRow(state, account), COPY_ACCOUNT.FAMILY_LEADERS), leaders, free)
@@ -154,7 +149,7 @@ function makeLeader(state: State, account: number): number {
 /** Takes its name from it, if it has one. */
 function unname(state: State, row: number): void {
   const standing = get(state, row, LEADER.STATE)
-  if (standing === LeaderState.RELEASED) takeReleased(state, row)
+  if (standing === LeaderState.RELEASED) take(state, RELEASED_LEADERS, row)
   if (standing === LeaderState.REGISTERED || standing === LeaderState.RELEASED) unindexLeader(state, leaderAt(state, row))
 }
 
@@ -180,27 +175,6 @@ export function giveUpLeader(state: State, row: number): void {
   add(state, copying, COPYING.LEADERS, -1)
 }
 
-function appendReleased(state: State, row: number): void {
-  const copying = copyingRow(state)
-  const last = get(state, copying, COPYING.LAST_RELEASED)
-  set(state, row, LEADER.PREV, last)
-  set(state, row, LEADER.NEXT, 0)
-  if (last === 0) set(state, copying, COPYING.FIRST_RELEASED, leaderAt(state, row) + 1)
-  else set(state, leaderRow(state, last - 1), LEADER.NEXT, leaderAt(state, row) + 1)
-  set(state, copying, COPYING.LAST_RELEASED, leaderAt(state, row) + 1)
-}
-
-function takeReleased(state: State, row: number): void {
-  const copying = copyingRow(state)
-  const [next, prev] = [get(state, row, LEADER.NEXT), get(state, row, LEADER.PREV)]
-  if (prev === 0) set(state, copying, COPYING.FIRST_RELEASED, next)
-  else set(state, leaderRow(state, prev - 1), LEADER.NEXT, next)
-  if (next === 0) set(state, copying, COPYING.LAST_RELEASED, prev)
-  else set(state, leaderRow(state, next - 1), LEADER.PREV, prev)
-  set(state, row, LEADER.NEXT, 0)
-  set(state, row, LEADER.PREV, 0)
-}
-
 /** LEADER, LEADER_ANSWER. AGENT_NOT_ALLOWED; NOT_FOUND: it has no handle. */
 export function releaseLeader(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -209,7 +183,7 @@ export function releaseLeader(state: State, command: Views, base: number): void 
   if (account < 0 || !named) return refuse(state, command, base, account < 0 ? -account : REFUSALS.NOT_FOUND.number)
   set(state, row, LEADER.STATE, LeaderState.RELEASED)
   setF64(state, row, LEADER.RELEASED_AT, now(state))
-  appendReleased(state, row)
+  append(state, RELEASED_LEADERS, row)
   touchAccount(state, account)
   emitLeader(state, row, LeaderReason.RELEASED)
   answer(state, command, base, account, row)

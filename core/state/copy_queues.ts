@@ -1,0 +1,55 @@
+/**
+ * Queues of copy trading: leads that wait for their turn, and leaders whose handles were released. Doubly linked rows, oldest first; a
+ * link is the row's number + 1, 0: there is none. The ends stand in the row of copy trading (copy_rows.ts). A row that is taken has no
+ * links.
+ */
+import { COPYING, LEAD, LEADER } from './copy_rows.ts'
+import { copyingRow, get, leadAt, leaderAt, leaderRow, leadRow, set } from './rows.ts'
+import type { State } from './state.ts'
+
+interface Queue {
+  /** Words of the ends in the row of copy trading, and of the links in a row of the queue. */
+  readonly first: number
+  readonly last: number
+  readonly next: number
+  readonly prev: number
+  readonly rowOf: (state: State, number: number) => number
+  readonly numberOf: (state: State, row: number) => number
+}
+
+export const WAITING_LEADS: Queue = {
+  first: COPYING.FIRST_LEAD, last: COPYING.LAST_LEAD, next: LEAD.NEXT, prev: LEAD.PREV, rowOf: leadRow, numberOf: leadAt,
+}
+export const RELEASED_LEADERS: Queue = {
+  first: COPYING.FIRST_RELEASED, last: COPYING.LAST_RELEASED, next: LEADER.NEXT, prev: LEADER.PREV, rowOf: leaderRow, numberOf: leaderAt,
+}
+
+/** The oldest row; -1: none waits. */
+export function firstOf(state: State, { first, rowOf }: Queue): number {
+  const link = get(state, copyingRow(state), first)
+  return link === 0 ? -1 : rowOf(state, link - 1)
+}
+
+/** Puts a row that stands nowhere at the end. */
+export function append(state: State, queue: Queue, row: number): void {
+  const copying = copyingRow(state)
+  const last = get(state, copying, queue.last)
+  const link = queue.numberOf(state, row) + 1
+  set(state, row, queue.prev, last)
+  set(state, row, queue.next, 0)
+  if (last === 0) set(state, copying, queue.first, link)
+  else set(state, queue.rowOf(state, last - 1), queue.next, link)
+  set(state, copying, queue.last, link)
+}
+
+/** Takes a row out, wherever it stands. */
+export function take(state: State, queue: Queue, row: number): void {
+  const copying = copyingRow(state)
+  const [next, prev] = [get(state, row, queue.next), get(state, row, queue.prev)]
+  if (prev === 0) set(state, copying, queue.first, next)
+  else set(state, queue.rowOf(state, prev - 1), queue.next, next)
+  if (next === 0) set(state, copying, queue.last, prev)
+  else set(state, queue.rowOf(state, next - 1), queue.prev, prev)
+  set(state, row, queue.next, 0)
+  set(state, row, queue.prev, 0)
+}
