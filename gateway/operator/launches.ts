@@ -101,14 +101,14 @@ export const AddLaunch = operatorRoute({
     name: 'launches add', parameters: [LAUNCH_WORD],
     options: [
       { field: 'pair', typed: 'PAIR', option: 'pair' }, { field: 'userId', typed: 'USER_ID', option: 'user' },
-      { field: 'wallet', typed: 'ADDRESS', option: 'wallet' }, { field: 'application', typed: 'APPLICATION', option: 'application' },
-      { field: 'phase', typed: 'PHASE', option: 'phase' }, { field: 'leaseMs', typed: 'MILLISECONDS', option: 'lease-ms' },
-      { field: 'generation', typed: 'NUMBER', option: 'generation' },
+      { field: 'wallet', typed: 'ADDRESS', option: 'wallet' }, { field: 'application', typed: 'NAME', option: 'application' },
+      { field: 'phase', typed: 'PHASE', option: 'phase' }, { field: 'leaseMs', typed: 'MS', option: 'lease-ms' },
+      { field: 'generation', typed: 'N', option: 'generation' },
     ],
     purpose: 'a launch: a pair whose maker trades under a lease',
     explains: `LAUNCH is up to 40 visible ASCII characters, for ever. PHASE is one of ${PHASES};\n`
-      + `PREPARING if it is not given. A lease lasts ${DEFAULT_LEASE_MS} ms if nothing else is said. NUMBER is the generation that the\n`
-      + 'first claim must expect, 0 if it is not given. ADDRESS and APPLICATION are checked against the user.',
+      + `PREPARING if it is not given. A lease lasts ${DEFAULT_LEASE_MS} ms if nothing else is said. N is the generation that the\n`
+      + 'first claim must expect, 0 if it is not given. ADDRESS and NAME (of an application) are checked against the user.',
     example: [
       `launches add launch-7 --pair BTC/USDC --user ${MAKER} --phase LIVE`,
       `launch launch-7 on BTC/USDC is LIVE, its maker ${MAKER} (sequence 1042)`,
