@@ -22,7 +22,7 @@ import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import { warm } from '../../core/engine/warm.ts'
-import { keepAccount } from '../../core/programs/blank_accounts.ts'
+import { keepAccount } from '../../core/state/blank_list.ts'
 
 export interface Flow {
   readonly genesis: Genesis

@@ -8,7 +8,7 @@ import { COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, Flag, kindOf, Option, ORDE
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import { writePageFiles } from '../../core/lib/page_files.ts'
-import { keepAccount } from '../../core/programs/blank_accounts.ts'
+import { keepAccount } from '../../core/state/blank_list.ts'
 import { balanceRow, getI64, setI64, totalRow } from '../../core/state/rows.ts'
 import { BALANCE, CLOCK, SCALAR, SESSION, SESSION_WORDS, TOTAL } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'

@@ -14,7 +14,6 @@ import { placeOrder } from '../orders/place.ts'
 import { replaceOrder } from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
 import { setApplication, setOrigin, setServerKey } from '../programs/applications.ts'
-import { enrollApplication, setBuilderFee, setBuilderProgram } from '../programs/builder.ts'
 import { limitsInForce, raiseLimit } from '../programs/limits.ts'
 import { listAsset, listPair, setPairTerms } from '../programs/listing.ts'
 import { mint } from '../programs/faucet.ts'
@@ -26,7 +25,7 @@ import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
 import { CLOCK } from '../state/columns.ts'
 import { countCommand } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { applyMargin } from './apply_margin.ts'
+import { applyProgram } from './apply_programs.ts'
 
 /** Sets the sequenced time of the commands that follow, Unix ms. The sequencer never lets it go back. */
 export function setTime(state: State, time: number): void {
@@ -100,17 +99,11 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return listPair(state, command, base)
     case CommandType.SET_PAIR_TERMS:
       return setPairTerms(state, command, base)
-    case CommandType.SET_BUILDER_PROGRAM:
-      return setBuilderProgram(state, command, base)
-    case CommandType.ENROLL_APPLICATION:
-      return enrollApplication(state, command, base)
-    case CommandType.SET_BUILDER_FEE:
-      return setBuilderFee(state, command, base)
     case CommandType.RAISE_LIMIT:
       return raiseLimit(state, command, base)
     case CommandType.LIMITS_IN_FORCE:
       return limitsInForce(state, command, base)
     default:
-      return applyMargin(state, command, base, type)
+      return applyProgram(state, command, base, type)
   }
 }

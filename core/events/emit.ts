@@ -4,7 +4,9 @@
  * layout/event.ts and state/columns.ts. A result is returned by its place, so that its command can add to it.
  */
 import { SHORT_REFUSAL } from '../layout/answers.ts'
-import { APPLICATION_FEE, EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf, SELF_TRADE } from '../layout/event.ts'
+import {
+  APPLICATION_FEE, EventType, FILL, LABEL, ORDER_ENDED, REFERRAL_REWARD, RESULT, CREDIT, outcomeOf, SELF_TRADE,
+} from '../layout/event.ts'
 import { CLIENT_ORDER_ID_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { clearFrom, read, write, writeF64, writeI64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
@@ -201,4 +203,28 @@ export function emitApplicationFee(state: State, row: number, index: number, res
   writeI64(outbox, at, APPLICATION_FEE.at.amount, registers[R.AMOUNT]!)
   writeI64(outbox, at, APPLICATION_FEE.at.charged, getI64(state, addOnRow(state, slot), ADD_ON.CHARGED))
   clearFrom(outbox, at, APPLICATION_FEE.words)
+}
+
+/**
+ * REFERRAL_REWARD of register M0, `asset`, that the house keeps of the order at `row` and the last fill of `taker`. Its place, for the
+ * levels, which are all empty.
+ */
+export function emitReferralReward(state: State, row: number, taker: number, source: number, asset: number): number {
+  const { outbox, registers } = state
+  const at = nextRecord(outbox)
+  clearFrom(outbox, at, 0)
+  write(outbox, at, REFERRAL_REWARD.at.kind, EventType.REFERRAL_REWARD)
+  write(outbox, at, REFERRAL_REWARD.at.account, get(state, row, ORDER.ACCOUNT))
+  writeF64(outbox, at, REFERRAL_REWARD.at.sequence, sequence(state))
+  writeF64(outbox, at, REFERRAL_REWARD.at.time, now(state))
+  write(outbox, at, REFERRAL_REWARD.at.pair, get(state, row, ORDER.PAIR))
+  write(outbox, at, REFERRAL_REWARD.at.index, get(state, taker, ORDER.TRADES) - 1)
+  write(outbox, at, REFERRAL_REWARD.at.source, source)
+  write(outbox, at, REFERRAL_REWARD.at.asset, asset)
+  write(outbox, at, REFERRAL_REWARD.at.rested, row === taker ? 0 : 1)
+  write(outbox, at, REFERRAL_REWARD.at.first, -1)
+  write(outbox, at, REFERRAL_REWARD.at.second, -1)
+  write(outbox, at, REFERRAL_REWARD.at.third, -1)
+  writeI64(outbox, at, REFERRAL_REWARD.at.income, registers[R.M0]!)
+  return at
 }

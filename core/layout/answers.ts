@@ -97,6 +97,8 @@ export const SESSION_ANSWER = answer('session_answer', {
   ...SESSION,
   /** 1: the account is new. */
   isNew: 'trades',
+  /** 1: a referrer was recorded. */
+  referred: 'lots',
 })
 
 /** OPEN_DELEGATED_SESSION. */
@@ -213,6 +215,14 @@ export const BUILDER_FEE_ANSWER = answer('builder_fee_answer', {
   nextChangeAt: 'expiresAt',
 })
 
+/** SET_REFERRAL_SHARES: share of the first level before, ppm; the shares in force. */
+export const REFERRAL_SHARES_ANSWER = answer('referral_shares_answer', {
+  before: 'detail', first: 'price', second: 'lots', third: 'remaining',
+})
+
+/** TRANSFER_REWARDS: the command that moved the atoms, which a repeated answer names too. */
+export const REWARDS_ANSWER = answer('rewards_answer', { asset: 'detail2', flags: 'flags', transferSequence: 'orderSequence' })
+
 /** SET_LAUNCH and CLAIM_LEASE: the launch as it stands then. */
 export const LEASE_ANSWER = answer('lease_answer', {
   pair: 'pair', launch: 'detail', phase: 'detail2', leaseMs: 'lots', generation: 'originalSequence', quoteRevision: 'orderSequence',
@@ -280,6 +290,8 @@ const ANSWERS = {
   [CommandType.CREATE_FOLLOW]: FOLLOW_ANSWER,
   [CommandType.UPDATE_FOLLOW]: FOLLOW_ANSWER,
   [CommandType.STOP_FOLLOW]: FOLLOW_ANSWER,
+  [CommandType.SET_REFERRAL_SHARES]: REFERRAL_SHARES_ANSWER,
+  [CommandType.TRANSFER_REWARDS]: REWARDS_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
@@ -300,6 +312,7 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.CLAIM_LEASE]: LEASE_REFUSAL,
   [CommandType.CREATE_FOLLOW]: SHORT_REFUSAL,
   [CommandType.UPDATE_FOLLOW]: SHORT_REFUSAL,
+  [CommandType.TRANSFER_REWARDS]: SHORT_REFUSAL,
 }
 
 /** Layout of the answer, with this code, to a command of this type. */

@@ -33,10 +33,12 @@ import {
   OPEN_MARGIN_ACCOUNT_COMMAND, OPEN_RISK_BUCKET_COMMAND, SET_INDEX_PRICE_COMMAND, SET_PERP_COMMAND, SETTLEMENT_STEP_COMMAND,
 } from './margin.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
+import { SET_REFERRAL_SHARES_COMMAND, TRANSFER_REWARDS_COMMAND } from './referrals.ts'
 import {
   ACCEPT_CLOCK_COMMAND, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND,
 } from './policy.ts'
 import { defineLayout, type Layout } from './table.ts'
+import { OPEN_SESSION_COMMAND, SESSION_COMMAND } from './sessions.ts'
 import { CANCEL_TWAP_COMMAND, CREATE_TWAP_COMMAND, TWAP_STEP_COMMAND } from './twap.ts'
 
 export {
@@ -45,6 +47,7 @@ export {
 } from './agents.ts'
 export { OPEN_DELEGATED_SESSION_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND }
 export { KEY_GRACE_MAX_MS, ORIGINS_MAX } from './applications.ts'
+export { OPEN_SESSION_COMMAND, SESSION_COMMAND }
 export { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND }
 export { PAIR_STATUS_NAMES, PairStatus } from './policy.ts'
 export { ACCEPT_CLOCK_COMMAND, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND }
@@ -107,6 +110,7 @@ export const CommandType = {
   SET_BUILDER_PROGRAM: 67, ENROLL_APPLICATION: 68, SET_BUILDER_FEE: 69,
   SET_LAUNCH: 80, CLAIM_LEASE: 81,
   REGISTER_LEADER: 70, RELEASE_LEADER: 71, CREATE_FOLLOW: 72, UPDATE_FOLLOW: 73, STOP_FOLLOW: 74, COPY_STEP: 75,
+  SET_REFERRAL_SHARES: 77, TRANSFER_REWARDS: 78,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -238,21 +242,6 @@ export const MINT_COMMAND = defineLayout('mint', {
   /** Index of the asset; -1 for every asset with a faucet amount. */
   asset: 'i32',
 })
-
-export const OPEN_SESSION_COMMAND = defineLayout('open_session', {
-  ...HEADER,
-  application: 'i32',
-  /** Row + 1 of the account that the text the wallet signed named as its master; 0: it named none. */
-  master: 'i32',
-  /** Wallet address, 20 bytes. */
-  address: 'bytes20',
-  reserved2: 'i32',
-  /** ed25519 session public key. */
-  publicKey: 'bytes32',
-})
-
-/** REFRESH_SESSION and REVOKE_SESSION say everything in the header. */
-export const SESSION_COMMAND = defineLayout('session', { ...HEADER })
 
 /** Signed by the master: makes (application of the master, address) an account of its family. */
 export const CREATE_SUB_ACCOUNT_COMMAND = defineLayout('create_sub_account', {
@@ -417,6 +406,8 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.UPDATE_FOLLOW]: UPDATE_FOLLOW_COMMAND,
   [CommandType.STOP_FOLLOW]: STOP_FOLLOW_COMMAND,
   [CommandType.COPY_STEP]: COPY_STEP_COMMAND,
+  [CommandType.SET_REFERRAL_SHARES]: SET_REFERRAL_SHARES_COMMAND,
+  [CommandType.TRANSFER_REWARDS]: TRANSFER_REWARDS_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 
@@ -443,6 +434,6 @@ export function slotsCarried(u32: Uint32Array, base: number): number {
     return labelled || (u32[base + ORDER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
   }
   if (type === CommandType.UPSERT_AGENT) return u32[base + UPSERT_AGENT_COMMAND.at.grants]! >>> 24 === AgentMargin.LISTED ? 2 : 1
-  const moves = type === CommandType.TRANSFER || type === CommandType.MOVE_COLLATERAL
+  const moves = type === CommandType.TRANSFER || type === CommandType.MOVE_COLLATERAL || type === CommandType.TRANSFER_REWARDS
   return moves && (u32[base + TRANSFER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
 }

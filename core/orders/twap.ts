@@ -31,7 +31,7 @@ import {
 } from '../margin/conditionals.ts'
 import { isFresh, isPerpetual } from '../margin/mark_price.ts'
 import { isOfFollow, marginAccountOf } from '../margin/buckets.ts'
-import { keepAccount } from '../programs/blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { hasLaunch, isFenced } from '../programs/launches.ts'
 import { ownerAccount, refuse, sessionAccount } from '../programs/sessions.ts'
 import { endTwap, lookAt, makeTwap, mayMakeTwap, tellTwap } from '../programs/twaps.ts'

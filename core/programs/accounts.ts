@@ -2,8 +2,12 @@
  * Rows of accounts. An account is one wallet in one application; it is made by its wallet's first sign-in, as a master, or by a master
  * as its sub-account. The wallet signs in the same way ever after.
  */
+import { OPEN_SESSION_COMMAND } from '../layout/command.ts'
+import { read, readF64 } from '../layout/record.ts'
+import type { Views } from '../layout/table.ts'
 import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { indexAccount } from '../state/indexes.ts'
+import { linkReferral } from '../state/referral_links.ts'
 import { accountRow, add, get, getF64, now, sequence, set } from '../state/rows.ts'
 import { storeDouble, storeWord, storeWords } from '../state/shared_words.ts'
 import type { State } from '../state/state.ts'
@@ -57,4 +61,15 @@ export function joinFamily(state: State, sub: number, master: number): void {
 export function isAccount(state: State, account: number, createdSequence: number): boolean {
   if (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!) return false
   return getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) === createdSequence
+}
+
+/** Records who brought `account`, which this OPEN_SESSION made, if it says so. Whether it did. */
+export function recordReferral(state: State, account: number, command: Views, base: number): boolean {
+  const referrer = read(command, base, OPEN_SESSION_COMMAND.at.referrer) - 1
+  const made = readF64(command, base, OPEN_SESSION_COMMAND.at.referrerSequence)
+  if (referrer === account || !isAccount(state, referrer, made)) return false
+  const application = get(state, accountRow(state, account), ACCOUNT.APPLICATION)
+  if (get(state, accountRow(state, referrer), ACCOUNT.APPLICATION) !== application) return false
+  linkReferral(state, account, referrer)
+  return true
 }

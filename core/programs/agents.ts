@@ -34,7 +34,7 @@ import { endOrder } from '../book/end.ts'
 import { findMarginAccount } from '../margin/buckets.ts'
 import { applicationRefusal } from './applications.ts'
 import { endConditionalsOf } from './conditionals.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { answerSession, isKeyTaken, ownerAccount, refuse, takeRow as takeSessionRow, writeSession } from './sessions.ts'
 import { capSessionsOf, disownSessions, endSessionsOf } from '../state/session_lists.ts'
 

@@ -21,41 +21,28 @@
 import { ACCOUNT, PROFILE, SCALAR } from '../state/columns.ts'
 import { noteDeadline } from '../state/due.ts'
 import { unindexAccount } from '../state/indexes.ts'
-import { accountRow, get, getF64, now, profileRow, scalar, set, setF64, setScalar } from '../state/rows.ts'
+import { accountRow, get, getF64, now, profileRow, scalar, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { uncountAccount } from './applications.ts'
+import { appendBlank, isBlank, keepAccount } from '../state/blank_list.ts'
+import { unlinkReferral } from '../state/referral_links.ts'
 import { KEY_KEPT_MS, releaseSession } from '../state/session_lists.ts'
 
-const { BLANK_OLDER, BLANK_NEWER, BLANK_SINCE } = ACCOUNT
-const { BLANK_OLDEST, BLANK_NEWEST, ACCOUNT_TURNS } = SCALAR
+const { BLANK_SINCE } = ACCOUNT
+const { BLANK_OLDEST, ACCOUNT_TURNS } = SCALAR
 
 /** Sessions that one command takes from the account that is to go. One that had more goes with a later command. */
 export const RELEASED_MOST = 64
 
-/** True when the account is in the list. */
-const isBlank = (state: State, account: number): boolean =>
-  get(state, accountRow(state, account), BLANK_OLDER) !== 0 || scalar(state, BLANK_OLDEST) === account + 1
-
-/** Puts an account, new or taken out of the list, behind all others, as used now. */
-function append(state: State, account: number): void {
-  const row = accountRow(state, account)
-  const newest = scalar(state, BLANK_NEWEST)
-  set(state, row, BLANK_OLDER, newest)
-  if (newest === 0) setScalar(state, BLANK_OLDEST, account + 1)
-  else set(state, accountRow(state, newest - 1), BLANK_NEWER, account + 1)
-  setScalar(state, BLANK_NEWEST, account + 1)
-  setF64(state, row, BLANK_SINCE, now(state))
-}
-
 /** A new account begins blank. */
 export function beginBlank(state: State, account: number): void {
-  if (state.scalars[SCALAR.RULES]! >= 1) append(state, account)
+  if (state.scalars[SCALAR.RULES]! >= 1) appendBlank(state, account)
 }
 
 /** The rules are in force from now on: what has nothing is blank. */
 export function findBlank(state: State): void {
-  for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) if (hasNothing(state, account)) append(state, account)
+  for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) if (hasNothing(state, account)) appendBlank(state, account)
 }
 
 /** True when the account is as it was made: everything it has and does grows its version, and a sub-account counts for another family. */
@@ -64,26 +51,11 @@ function hasNothing(state: State, account: number): boolean {
   return get(state, row, ACCOUNT.VERSION) === 0 && get(state, row, ACCOUNT.FAMILY) === account
 }
 
-/** From now on the row is its wallet's for good. */
-export function keepAccount(state: State, account: number): void {
-  if (!isBlank(state, account)) return
-  const row = accountRow(state, account)
-  const older = get(state, row, BLANK_OLDER)
-  const newer = get(state, row, BLANK_NEWER)
-  if (older === 0) setScalar(state, BLANK_OLDEST, newer)
-  else set(state, accountRow(state, older - 1), BLANK_NEWER, newer)
-  if (newer === 0) setScalar(state, BLANK_NEWEST, older)
-  else set(state, accountRow(state, newer - 1), BLANK_OLDER, older)
-  set(state, row, BLANK_OLDER, 0)
-  set(state, row, BLANK_NEWER, 0)
-  setF64(state, row, BLANK_SINCE, 0)
-}
-
 /** The wallet of an account opened or refreshed a session now. */
 export function useAccount(state: State, account: number): void {
   if (!isBlank(state, account)) return
   keepAccount(state, account)
-  append(state, account)
+  appendBlank(state, account)
 }
 
 /** From when on, Unix ms, a blank account that was used at `usedAt` may go: its last session ended a key's time ago by then. */
@@ -122,6 +94,7 @@ export function giveUpOldest(state: State): number {
   setF64(state, row, ACCOUNT.DEADLINE, 0)
   noteDeadline(state, account)
   keepAccount(state, account)
+  unlinkReferral(state, account)
   touchAccount(state, account)
   return account
 }

@@ -20,7 +20,7 @@ import { emitResult } from '../events/emit.ts'
 import { ACCOUNT, APPLICATION, SCALAR } from '../state/columns.ts'
 import { accountRow, add, applicationRow, get, getF64, now, scalar, set, setF64, setScalar } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { laneRefusal } from './policy.ts'
 import { ownerAccount } from './sessions.ts'
 

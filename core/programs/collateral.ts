@@ -29,7 +29,7 @@ import {
   balanceRow, bucketAt, gain, get, getF64, getI64, lose, marginAccountAt, scalar, sequence, touchBalance,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 import { ownerAccount, refuse } from './sessions.ts'
 

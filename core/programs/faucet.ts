@@ -20,7 +20,7 @@ import { ASSET_LISTING } from '../state/listing_rows.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { State } from '../state/state.ts'
 import { R, touchAccount } from '../state/balances.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { ownerAccount } from './sessions.ts'
 
 export const FAUCET_WINDOW_MS = 86_400_000

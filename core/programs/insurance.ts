@@ -16,7 +16,7 @@ import { MARGIN_ACCOUNT, MarginMode } from '../state/margin_rows.ts'
 import { getI64, lose, scalar, setScalar, totalRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { createAccount, makeRoom } from './accounts.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { laneRefusal } from './policy.ts'
 
 /** The fund belongs to the first application, and its address is nobody's. */

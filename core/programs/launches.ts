@@ -30,7 +30,7 @@ import {
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { isText } from './applications.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { laneRefusal } from './policy.ts'
 import { ownerAccount, refuse } from './sessions.ts'
 

@@ -32,7 +32,7 @@ import {
 } from '../state/rows.ts'
 import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { ownerAccount, refuse } from './sessions.ts'
 
 const C = REGISTER_LEADER_COMMAND.at

@@ -33,7 +33,7 @@ import {
 } from '../state/rows.ts'
 import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { changeDeposit } from './collateral.ts'
 import { lacksMarginAccount, lacksToOpenBucket } from './grants.ts'
 import { ownerAccount, refuse, sessionAccount, sessionAgent } from './sessions.ts'

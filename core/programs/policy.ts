@@ -20,7 +20,8 @@ import { RULES } from '../state/rules.ts'
 import { accountRow, get, getF64, pairRow, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
-import { findBlank, keepAccount } from './blank_accounts.ts'
+import { findBlank } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { noteEnds, shortenLists } from '../state/session_lists.ts'
 
 /** OPERATOR_ONLY unless the command came through lane 0. */

@@ -20,7 +20,7 @@ import { findAccount, findSession, indexSession, unindexSession } from '../state
 import { REFUSALS } from '../layout/refusals.ts'
 import { accountRow, agentRow, get, getF64, now, scalar, sequence, sessionRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { createAccount, makeRoom } from './accounts.ts'
+import { createAccount, makeRoom, recordReferral } from './accounts.ts'
 import { applicationRefusal } from './applications.ts'
 import { useAccount } from './blank_accounts.ts'
 import { consent } from './consent.ts'
@@ -80,7 +80,9 @@ export function openSession(state: State, command: Views, base: number): void {
   // The text that the wallet signed may have named its master: then it agreed.
   const master = command.i32[base + OPEN_SESSION_COMMAND.at.master]! - 1
   if (master >= 0) consent(state, account, master)
-  answerSession(state, command, base, session, account, isNew ? 1 : 0)
+  const referred = isNew && recordReferral(state, account, command, base)
+  const at = answerSession(state, command, base, session, account, isNew ? 1 : 0)
+  write(state.outbox, at, SESSION_ANSWER.at.referred, referred ? 1 : 0)
 }
 
 /** Extends the signing session to now + lifetime, at most to the end of the grant it stands on. */

@@ -25,7 +25,7 @@ import type { State } from '../state/state.ts'
 import { R, touchAccount } from '../state/balances.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 import { createAccount, joinFamily, makeRoom } from './accounts.ts'
-import { keepAccount } from './blank_accounts.ts'
+import { keepAccount } from '../state/blank_list.ts'
 import { consent, hasConsented, needsConsent } from './consent.ts'
 import { ownerAccount, refuse } from './sessions.ts'
 

@@ -22,6 +22,7 @@ import {
   quote, session, time, unlessRefused, unlessZero, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
 import { builderAnswerColumns, builderRefusalColumns } from './builder_columns.ts'
+import { referralAnswerColumns } from './referral_columns.ts'
 import { copyAnswerColumns } from './copy_columns.ts'
 import { waitingAnswerColumns } from './waiting_columns.ts'
 
@@ -48,7 +49,7 @@ const SESSION = {
   ...HEAD, session: session('generation'), generation: hidden, expiresAt: time(), account: userMadeAt('userId', 'accountSequence'),
   accountSequence: hidden,
 }
-const SESSION_COLUMNS = columnsOf(SESSION_ANSWER, { ...SESSION, isNew: yes('isNewAccount') })
+const SESSION_COLUMNS = columnsOf(SESSION_ANSWER, { ...SESSION, isNew: yes('isNewAccount'), referred: yes('referralApplied') })
 const PAIR_COLUMNS = columnsOf(PAIR_ANSWER, { ...HEAD, pair, listed: hidden })
 
 const setting = (now: Meaning, before: Meaning, ofPair: Meaning = hidden): readonly Column[] =>
@@ -115,6 +116,7 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
   ...builderAnswerColumns(HEAD),
   ...launchAnswerColumns(HEAD),
   ...copyAnswerColumns(HEAD),
+  ...referralAnswerColumns(HEAD),
 }
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 
@@ -131,6 +133,7 @@ const REFUSED: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.PLACE_ORDER]: SHORT_REFUSAL_COLUMNS,
   [CommandType.REPLACE_ORDER]: SHORT_REFUSAL_COLUMNS,
   [CommandType.TRANSFER]: SHORT_REFUSAL_COLUMNS,
+  [CommandType.TRANSFER_REWARDS]: SHORT_REFUSAL_COLUMNS,
   ...builderRefusalColumns(HEAD),
   [CommandType.MOVE_COLLATERAL]: SHORT_REFUSAL_COLUMNS,
   [CommandType.MINT]: columnsOf(MINT_ANSWER, {

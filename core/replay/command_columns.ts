@@ -18,6 +18,7 @@ import { marginCommandColumns, NO_ORDER_MARGIN, ORDER_MARGIN_FIELDS } from './ma
 import { agentMarginAccounts, agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
 import { launchCommandColumns } from './launch_columns.ts'
 import { copyCommandColumns } from './copy_columns.ts'
+import { referralCommandColumns, referrerRow } from './referral_columns.ts'
 import { LEG_FIELDS, NO_LEGS, waitingCommandColumns } from './waiting_columns.ts'
 
 /** `kind`: which lane it came through, 0 the operator's and the sequencer's own, 1..N the gateway threads. */
@@ -94,7 +95,8 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   }),
   [CommandType.MINT]: columnsOf(MINT_COMMAND, { ...SIGNED, asset: asset() }),
   [CommandType.OPEN_SESSION]: columnsOf(OPEN_SESSION_COMMAND, {
-    ...OWN, application, master: masterRow, address: address('wallet'), reserved2: hidden, publicKey: hex(),
+    ...OWN, application, master: masterRow, address: address('wallet'), referrer: referrerRow,
+    publicKey: hex(), referrerSequence: hidden,
   }),
   [CommandType.OPEN_DELEGATED_SESSION]: columnsOf(OPEN_DELEGATED_SESSION_COMMAND, {
     ...OWN, application, reserved: hidden, owner: address('wallet'), agent: address('agentWallet'), publicKey: hex(),
@@ -156,4 +158,5 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   ...builderCommandColumns(SIGNED, OWN),
   ...launchCommandColumns(SIGNED, OWN),
   ...copyCommandColumns(SIGNED, OWN),
+  ...referralCommandColumns(SIGNED, OWN),
 }

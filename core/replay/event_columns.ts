@@ -4,6 +4,7 @@ import {
   CREDIT, CreditSource, EventType, FILL, LABEL, ORDER_ENDED, SELF_TRADE,
 } from '../layout/event.ts'
 import { BUILDER_EVENT_COLUMNS } from './builder_columns.ts'
+import { REFERRAL_EVENT_COLUMNS } from './referral_columns.ts'
 import { MARGIN_EVENT_COLUMNS } from './margin_columns.ts'
 import {
   amount, asset, columnsOf, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity, quote, text, time, user,
@@ -93,4 +94,5 @@ export const EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> = {
   ...WAITING_EVENT_COLUMNS,
   ...BUILDER_EVENT_COLUMNS,
   ...COPY_EVENT_COLUMNS,
+  ...REFERRAL_EVENT_COLUMNS,
 }

@@ -59,6 +59,7 @@ export function describe(state: State): Record<string, unknown> {
   const assets = genesis.assets.map((asset) => {
     let available = 0n
     let locked = 0n
+    const rewards = getI64(state, totalRow(state, asset.index), TOTAL.REWARDS)
     for (let account = 0; account < accounts; account++) {
       const row = balanceRow(state, account, asset.index)
       available += getI64(state, row, BALANCE.AVAILABLE)
@@ -71,6 +72,7 @@ export function describe(state: State): Record<string, unknown> {
       available: text(available),
       locked: text(locked),
       fees: text(getI64(state, totalRow(state, asset.index), TOTAL.FEES)),
+      ...(rewards === 0n ? {} : { rewards: text(rewards) }),
     }
   })
   let openOrders = 0

@@ -52,6 +52,7 @@ export const COMMAND_KINDS = {
     CommandType.REGISTER_LEADER, CommandType.RELEASE_LEADER, CommandType.CREATE_FOLLOW, CommandType.UPDATE_FOLLOW, CommandType.STOP_FOLLOW,
     CommandType.COPY_STEP,
   ],
+  referrals: [CommandType.SET_REFERRAL_SHARES, CommandType.TRANSFER_REWARDS],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {
@@ -75,6 +76,7 @@ export const EVENT_KINDS = {
   application_fees: EventType.APPLICATION_FEE,
   follow_changes: EventType.FOLLOW,
   leader_changes: EventType.LEADER,
+  referral_rewards: EventType.REFERRAL_REWARD,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

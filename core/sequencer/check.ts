@@ -108,7 +108,6 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, afterMs: range(AT_END, AFTER_MS_MAX), fromSequence: SEQUENCE,
     },
     mint: { asset: range(-1, genesis.limits.assets - 1) },
-    open_session: { application, master: range(0, ROW_MAX), address: ANY, reserved2: ZERO, publicKey: ANY },
     session: {},
     set_maintenance: { on: YES_NO },
     set_pair_status: { pair, status: range(0, PAIR_STATUS_NAMES.length - 1) },
@@ -156,7 +155,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     cancel_account_orders: {
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
     },
-    ...waitingRules(pair), ...builderRules(application), ...COPY_RULES,
+    ...waitingRules(pair), ...builderRules(application), ...COPY_RULES, ...referralRules(application, asset),
   }
 }
 
@@ -188,6 +187,15 @@ const builderRules = (application: Rule): Readonly<Record<string, Rules>> => ({
   set_builder_fee: { bps: SIZE, makerBps: FEE },
 })
 
+/** Of the referral program, and of the sign-ins that referrals come with. */
+const referralRules = (application: Rule, asset: Rule): Readonly<Record<string, Rules>> => ({
+  open_session: {
+    application, master: range(0, ROW_MAX), address: ANY, referrer: range(0, ROW_MAX), publicKey: ANY, referrerSequence: SEQUENCE,
+  },
+  set_referral_shares: { first: SIZE, second: SIZE, third: SIZE, reserved: ZERO },
+  transfer_rewards: { asset, options: bits(Option.KEYED), amount: ANY, key: ANY, payload: ANY, unused2: ANY },
+})
+
 /** Of copy trading. */
 const COPY_RULES: Readonly<Record<string, Rules>> = {
   register_leader: { length: range(0, HANDLE_BYTES), reserved: ZERO, handle: ANY },
@@ -211,6 +219,7 @@ const OPERATOR: readonly number[] = [
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
   CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
+  CommandType.SET_REFERRAL_SHARES,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

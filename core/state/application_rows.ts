@@ -1,5 +1,5 @@
 /** Rows of applications and their origins (columns.ts). */
-import { f64 } from './fields.ts'
+import { f64, i64 } from './fields.ts'
 
 /** Applications: those of the genesis first, then those the operator added. */
 export const APPLICATION_WORDS = 64
@@ -32,3 +32,12 @@ export const APPLICATION_NAME_WORDS = 12
 export const KEY_WORDS = 8
 /** 96 bytes of ASCII, zero padded; row = application × ORIGINS_MAX + place. */
 export const ORIGIN_WORDS = 24
+
+/** What the application of an order charges for its fills (ledger/add_ons.ts); row = slot. Only orders with Flag.ADD_ON have one. */
+export const ADD_ON_WORDS = 6
+export const ADD_ON = {
+  /** i64: sum of quote atoms × ppm over all fills; what was charged so far, quote atoms. */
+  NUMERATOR: i64(0), CHARGED: i64(2),
+  /** Rates in force when it was placed. */
+  TAKER_PPM: 4, MAKER_PPM: 5,
+} as const

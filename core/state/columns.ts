@@ -18,7 +18,7 @@
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
 import { LAUNCHES_MAX } from '../layout/launches.ts'
-import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
+import { ADD_ON_WORDS, APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
 import {
   CONDITIONAL_WORDS, PENDING_MARKS_WIDTH, TRAIL_GROUP_WORDS, TRAIL_QUEUE_WORDS, TWAP_WORDS, WAITING_WORDS,
 } from './conditional_rows.ts'
@@ -35,11 +35,12 @@ import {
   POSITION_WORDS, RANKING_WORDS, RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
 } from './margin_rows.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
+import { REFERRAL_WORDS, REFERRING_WORDS } from './referral_rows.ts'
 import { CLOCK, SCALAR } from './scalars.ts'
 
-export { APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
+export { ADD_ON, APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
 export { CLOCK, SCALAR }
-export { APPLICATION_WORDS, ORIGIN_WORDS }
+export { ADD_ON_WORDS, APPLICATION_WORDS, ORIGIN_WORDS }
 export { AGENT, AGENT_MARGIN, AgentStatus, SPEND_LIMIT, SpendLimitState } from './family_rows.ts'
 export { AGENT_MARGIN_WORDS, AGENT_WORDS, SPEND_LIMIT_WORDS }
 
@@ -116,18 +117,12 @@ export const ACCOUNT = {
   BLANK_SINCE: f64(28),
 } as const
 
-/** What the application of an order charges for its fills (ledger/add_ons.ts); row = slot. Only orders with Flag.ADD_ON have one. */
-export const ADD_ON_WORDS = 6
-export const ADD_ON = {
-  /** i64: sum of quote atoms × ppm over all fills; what was charged so far, quote atoms. */
-  NUMERATOR: i64(0), CHARGED: i64(2),
-  /** Rates in force when it was placed. */
-  TAKER_PPM: 4, MAKER_PPM: 5,
-} as const
-
-/** Of one asset of one account; row = account × assets + asset. VERSION grows with every change. */
+/**
+ * Of one asset of one account; row = account × assets + asset. VERSION grows with every change of the first two. REWARDS: atoms that it
+ * earned as a referrer and did not move to its available yet (programs/referrals.ts).
+ */
 export const BALANCE_WORDS = 8
-export const BALANCE = { AVAILABLE: i64(0), LOCKED: i64(2), VERSION: i64(4) } as const
+export const BALANCE = { AVAILABLE: i64(0), LOCKED: i64(2), VERSION: i64(4), REWARDS: i64(6) } as const
 
 export const SESSION_WORDS = 16
 export const SESSION = {
@@ -219,6 +214,8 @@ export const TOTAL = {
   ISSUED: i64(0), FEES: i64(2),
   /** f64: sequence of the first faucet request of all assets that left this one out, at its ceiling; 0: none (programs/faucet.ts). */
   LEFT_OUT: f64(4),
+  /** Rewards of all referrers that are still theirs to move. */
+  REWARDS: i64(6),
 } as const
 
 /** What matching needs of a pair's genesis, as numbers, so that no object is touched per command. */
@@ -379,6 +376,8 @@ const DECLARED = {
   leads: { type: 'i32', width: perpsWide(LEAD_WORDS), rows: perLeader, kept: SCALAR.LEADERS_USED, views: ['F64', 'I64'] },
   follows: { type: 'i32', width: FOLLOW_WORDS, rows: perFollow, kept: SCALAR.FOLLOWS_USED, views: ['F64', 'I64'] },
   followPairs: { type: 'i32', width: perpsWide(FOLLOW_PAIR_WORDS), rows: perFollow, kept: SCALAR.FOLLOWS_USED, views: ['F64', 'I64'] },
+  referring: { type: 'i32', width: REFERRING_WORDS, rows: () => 1, kept: 'all' },
+  referrals: { type: 'i32', width: REFERRAL_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

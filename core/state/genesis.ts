@@ -15,8 +15,10 @@ import {
 } from './pair_terms.ts'
 import { PerpFault, perpOf, sumFault, type PerpTerms } from './perp_terms.ts'
 import { RULES } from './rules.ts'
+import { referralSharesOf } from './referral_shares.ts'
 import { sweeperChainsOf, type SweeperChain } from './sweeper.ts'
 import { copyLimits, type CopyLimits } from './copy_limits.ts'
+import { waitingLimits, type WaitingLimits } from './waiting_limits.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
 /** Most assets. */
@@ -26,7 +28,7 @@ export const FEE_TIERS_MAX = 16
 /** Most requests a faucet window may hold; the row of an account stores that many times. */
 export const FAUCET_LIMIT_MAX = 15
 
-export interface Limits extends CopyLimits {
+export interface Limits extends CopyLimits, WaitingLimits {
   /** Live orders of all pairs. */
   orders: number
   accounts: number
@@ -67,13 +69,6 @@ export interface Limits extends CopyLimits {
   positions: number
   marginSubAccounts: number
   bucketsPerMarginAccount: number
-  /** Conditional orders that wait, of all users and of one account; starts of TWAP orders that wait for a price are among them. */
-  conditionalOrders: number
-  conditionalOrdersPerAccount: number
-  /** TWAP orders that run or wait, of all users and of one account; ms from one slice to the next. */
-  twapOrders: number
-  twapOrdersPerAccount: number
-  twapSliceMs: number
 }
 
 export interface Asset extends AssetTerms {
@@ -142,6 +137,8 @@ export interface Genesis {
   feeTiers: FeeTiers
   applications: Application[]
   sweeperChains: readonly SweeperChain[]
+  /** What each level of referrers earns of the net fee income of a fill, ppm, until the operator sets something else. */
+  referralSharesPpm: readonly number[]
 }
 
 export class GenesisError extends Error {
@@ -200,23 +197,6 @@ function limitsOf(json: Json, listed: { assets: number; pairs: number; perps: nu
     pairs: optional('pairs', listed.pairs, AGENT_PAIRS_MAX, manyTicks ? listed.pairs : reserved(listed.pairs)),
     ...marginLimits(json, listed.perps, optional),
     ...waitingLimits(json, listed.perps, optional), ...copyLimits(json, listed.perps, optional),
-  }
-}
-
-type WaitingLimit = 'conditionalOrders' | 'conditionalOrdersPerAccount' | 'twapOrders' | 'twapOrdersPerAccount' | 'twapSliceMs'
-
-/** Without perpetuals only TWAP orders wait for prices. */
-function waitingLimits(
-  json: Json, perps: number, optional: (key: WaitingLimit, low: number, high: number, absent: number) => number,
-): Pick<Limits, WaitingLimit> {
-  const accounts = json['accounts'] as number
-  const twapOrders = optional('twapOrders', 4, 2 ** 20, Math.max(4, Math.min(65_536, accounts)))
-  return {
-    conditionalOrders: optional('conditionalOrders', 4, 2 ** 20, perps === 0 ? twapOrders : Math.max(16, Math.min(262_144, 2 * accounts))),
-    conditionalOrdersPerAccount: optional('conditionalOrdersPerAccount', 1, 1000, 200),
-    twapOrders,
-    twapOrdersPerAccount: optional('twapOrdersPerAccount', 1, 1000, 50),
-    twapSliceMs: optional('twapSliceMs', 100, 3_600_000, 30_000),
   }
 }
 
@@ -445,5 +425,6 @@ function genesisOf(json: Json): Genesis {
     assets, pairs, applications,
     feeTiers: feeTiersOf(json['feeTiers'] as Json | undefined, assets, pairs),
     sweeperChains: sweeperChainsOf(json['sweeper'], new Set(assets.map(({ symbol }) => symbol))),
+    referralSharesPpm: referralSharesOf(json['referralShares']),
   }
 }

@@ -32,13 +32,15 @@ const OF_ADD_ONS: readonly ColumnName[] = ['addOns']
 const OF_LAUNCHES: readonly ColumnName[] = ['launches']
 /** Columns of copy trading. An exchange without leaders has not written them. */
 const OF_COPYING: readonly ColumnName[] = ['copying', 'copyAccounts', 'leaders', 'leads', 'follows', 'followPairs']
+/** Columns of the referral program. An exchange in which nobody was brought has not written them. */
+const OF_REFERRALS: readonly ColumnName[] = ['referring', 'referrals']
 /** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**
  * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, before the first order that waits nothing of those, and so with what applications charge, launches and copy trading: snapshots of
- * exchanges from before any of these stay what they are.
+ * them, before the first order that waits nothing of those, and so with what applications charge, launches, copy trading and referrals:
+ * snapshots of exchanges from before any of these stay what they are.
  */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0
@@ -46,6 +48,7 @@ export function storedColumns(state: State): StoredColumn[] {
   const absent = new Set<ColumnName>([
     ...(trades ? [] : OF_MARGIN), ...(waited ? [] : OF_WAITING), ...(state.scalars[SCALAR.ADD_ONS_USED] !== 0 ? [] : OF_ADD_ONS),
     ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES), ...(state.scalars[SCALAR.LEADERS_USED] !== 0 ? [] : OF_COPYING),
+    ...(state.scalars[SCALAR.REFERRING] !== 0 ? [] : OF_REFERRALS),
   ])
   const later = state.scalars.subarray(SCALAR.MARGIN_ACCOUNTS_USED).some((scalar) => scalar !== 0)
   return columnsOf(state.genesis).filter(({ name, derived }) => !derived && !absent.has(name)).map((column) => {

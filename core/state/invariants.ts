@@ -3,8 +3,8 @@
  * replay verification and after a snapshot was loaded. Every failure is an InvariantBroken that begins with the number of the
  * invariant:
  *
- *   I1   conservation: available + locked of all accounts + fees of the house = issued, per asset, exactly; of the collateral of perpetuals
- *        with what margin accounts, buckets, positions and the funding pool hold (invariants_margin.ts)
+ *   I1   conservation: available + locked + rewards of all accounts + fees of the house = issued, per asset, exactly; of the collateral of
+ *        perpetuals with what margin accounts, buckets, positions and the funding pool hold (invariants_margin.ts)
  *   I2   no negative balance; locked = sum of the holds of open spot orders; a hold is what its order may still cost, of an order of a
  *        perpetual collateral, 0 or more (M)
  *   I3   the fee of an order is its sum, rounded up
@@ -25,6 +25,7 @@
  *   M    margin trading, with I4, I5, I14 and G: invariants_margin.ts
  *   W    orders that wait: invariants_waiting.ts, invariants_triggers.ts
  *   C    copy trading: invariants_copies.ts
+ *   R    referrals: invariants_referrals.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -52,6 +53,7 @@ import { checkMargin, heldByMargin } from './invariants_margin.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
 import { checkCopies } from './invariants_copies.ts'
+import { checkReferrals } from './invariants_referrals.ts'
 import { checkWaiting } from './invariants_waiting.ts'
 import type { State } from './state.ts'
 
@@ -71,7 +73,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
-    checkListings, checkMargin, checkWaiting, checkAddOns, checkLaunches, checkCopies,
+    checkListings, checkMargin, checkWaiting, checkAddOns, checkLaunches, checkCopies, checkReferrals,
   ]
   for (const check of checks) {
     check(state, live)
@@ -222,7 +224,7 @@ function checkConservation(state: State): void {
     if (asset === state.collateralAsset) sum += heldByMargin(state)
     for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
       const row = balanceRow(state, account, asset)
-      sum += getI64(state, row, BALANCE.AVAILABLE) + getI64(state, row, BALANCE.LOCKED)
+      sum += getI64(state, row, BALANCE.AVAILABLE) + getI64(state, row, BALANCE.LOCKED) + getI64(state, row, BALANCE.REWARDS)
     }
     const issued = getI64(state, totalRow(state, asset), TOTAL.ISSUED)
     if (sum !== issued) broken('I1', `asset ${asset}: accounts and fees hold ${sum}, issued ${issued}`)

@@ -31,6 +31,7 @@ export class ListedGenesis implements Genesis {
   readonly feeTiers: FeeTiers
   readonly applications: Application[]
   readonly sweeperChains: readonly SweeperChain[]
+  readonly referralSharesPpm: readonly number[]
   readonly #assets: Asset[]
   readonly #pairs: Pair[]
   /** Of these the document has the texts. */
@@ -49,6 +50,7 @@ export class ListedGenesis implements Genesis {
     this.feeTiers = document.feeTiers
     this.applications = document.applications
     this.sweeperChains = document.sweeperChains
+    this.referralSharesPpm = document.referralSharesPpm
     // Objects of its own: they change in place.
     this.#assets = document.assets.map((asset) => ({ ...asset }))
     this.#pairs = document.pairs.map((pair) => ({ ...pair }))

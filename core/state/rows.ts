@@ -24,6 +24,7 @@ import {
 import { CONDITIONAL_WORDS, TRAIL_GROUP_WORDS, TWAP_WORDS, WAITING_WORDS } from './conditional_rows.ts'
 import { LAUNCH_WORDS } from './launch_rows.ts'
 import { COPY_ACCOUNT_WORDS, FOLLOW_PAIR_WORDS, FOLLOW_WORDS, LEAD_WORDS, LEADER_WORDS } from './copy_rows.ts'
+import { REFERRAL_WORDS } from './referral_rows.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
   GUARD_DRIFT_WORDS, GUARD_WORDS, MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS,
@@ -47,6 +48,9 @@ export const limitAt = (state: State, row: number): number => (row - state.spend
 export const applicationRow = (state: State, application: number): number =>
   (state.applicationsAt + application * APPLICATION_WORDS) & ADDRESS_BITS
 export const linkRow = (state: State, session: number): number => (state.sessionLinksAt + session * SESSION_LINK_WORDS) & ADDRESS_BITS
+/** Of the referral program: of an account, and the one of its single numbers. */
+export const referralRow = (state: State, account: number): number => (state.referralsAt + account * REFERRAL_WORDS) & ADDRESS_BITS
+export const referringRow = (state: State): number => state.referringAt & ADDRESS_BITS
 export const pairRow = (state: State, pair: number): number => (state.pairsAt + pair * PAIR_WORDS) & ADDRESS_BITS
 export const termsRow = (state: State, pair: number): number => (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
 export const assetListingRow = (state: State, asset: number): number => (state.assetListingsAt + asset * ASSET_LISTING_WORDS) & ADDRESS_BITS

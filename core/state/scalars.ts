@@ -50,6 +50,8 @@ export const SCALAR = {
   LAUNCHES: 57, LAUNCH_CHANGES: 58,
   /** Rows of copy trading ever used (copy_rows.ts, whose column `copying` has the other numbers). */
   LEADERS_USED: 59, FOLLOWS_USED: 60,
+  /** 1: the referral program has something to keep (referral_rows.ts): somebody was brought, or shares were set. */
+  REFERRING: 62,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

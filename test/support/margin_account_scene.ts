@@ -25,7 +25,7 @@ import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../..
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { armBucket } from '../../core/margin/guards.ts'
 import { changeLots, findPosition, giveUpPosition, makePosition } from '../../core/margin/positions.ts'
-import { keepAccount } from '../../core/programs/blank_accounts.ts'
+import { keepAccount } from '../../core/state/blank_list.ts'
 import { BALANCE, CLOCK, SCALAR, TOTAL } from '../../core/state/columns.ts'
 import { touchAccount } from '../../core/state/balances.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'

@@ -20,7 +20,7 @@
  */
 import type { Test } from 'tap'
 import { makeParent } from '../../core/margin/buckets.ts'
-import { keepAccount } from '../../core/programs/blank_accounts.ts'
+import { keepAccount } from '../../core/state/blank_list.ts'
 import { AgentGrant, CommandType, COMMAND_LAYOUTS, COMMAND_SLOTS, Flag, kindOf, Option, Origin } from '../../core/layout/command.ts'
 import { PERP_MODE_NAMES, PerpSetting } from '../../core/layout/margin.ts'
 import { EventType, eventTypeOf, REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'

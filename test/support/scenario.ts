@@ -42,7 +42,7 @@ import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { touchAccount } from '../../core/state/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
-import { keepAccount } from '../../core/programs/blank_accounts.ts'
+import { keepAccount } from '../../core/state/blank_list.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { isOfFirstLane } from './workload_lanes.ts'
 import { copyStored } from './recording.ts'

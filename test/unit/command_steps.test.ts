@@ -101,6 +101,9 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.SET_BUILDER_PROGRAM]: FEW,
   [CommandType.ENROLL_APPLICATION]: FEW,
   [CommandType.SET_BUILDER_FEE]: FEW,
+  // Referral.
+  [CommandType.SET_REFERRAL_SHARES]: FEW,
+  [CommandType.TRANSFER_REWARDS]: FEW,
   // Copy trading (support/counted_copies.ts): with 10,000 followers, and an account that has as many follows as it may.
   [CommandType.REGISTER_LEADER]: FEW,
   [CommandType.RELEASE_LEADER]: FEW,

@@ -28,6 +28,7 @@ import {
 import {
   BUILDER_ANSWERS, BUILDER_COMMANDS, BUILDER_RECORDS, BUILDER_REFUSALS, BUILDER_REFUSED, BUILDER_TYPES,
 } from '../support/builder_records.ts'
+import { REFERRAL_ANSWERS, REFERRAL_COMMANDS, REFERRAL_RECORDS, REFERRAL_TYPES } from '../support/referral_records.ts'
 import {
   LAUNCH_ANSWERS, LAUNCH_COMMANDS, LAUNCH_RECORDS, LAUNCH_REFUSALS, LAUNCH_REFUSED, LAUNCH_TYPES,
 } from '../support/launch_records.ts'
@@ -38,7 +39,7 @@ t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWar
 /** Word offset, name and type of every field of every record. */
 const RECORDS: Record<string, string[]> = {
   ...MARGIN_RECORDS,
-  ...WAITING_RECORDS, ...LAUNCH_RECORDS, ...COPY_RECORDS, ...BUILDER_RECORDS,
+  ...WAITING_RECORDS, ...LAUNCH_RECORDS, ...COPY_RECORDS, ...BUILDER_RECORDS, ...REFERRAL_RECORDS,
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
     '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32 15:targetLength:i32',
@@ -54,7 +55,7 @@ const RECORDS: Record<string, string[]> = {
   mint: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32'],
   open_session: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:application:i32 5:master:i32 6:address:bytes20',
-    '11:reserved2:i32 12:publicKey:bytes32',
+    '11:referrer:i32 12:publicKey:bytes32 20:referrerSequence:f64',
   ],
   session: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32'],
   set_maintenance: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:on:i32'],
@@ -172,11 +173,11 @@ const COMMANDS: Record<number, string> = {
   23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders', 27: 'continue_cancel',
   28: 'enter_order',
   40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
-  ...MARGIN_COMMANDS, ...WAITING_COMMANDS, ...LAUNCH_COMMANDS, ...COPY_COMMANDS, ...BUILDER_COMMANDS,
+  ...MARGIN_COMMANDS, ...WAITING_COMMANDS, ...LAUNCH_COMMANDS, ...COPY_COMMANDS, ...BUILDER_COMMANDS, ...REFERRAL_COMMANDS,
 }
 const EVENTS: Record<number, string> = {
   1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade', ...MARGIN_EVENTS, ...WAITING_EVENTS,
-  ...COPY_EVENTS, 19: 'application_fee',
+  ...COPY_EVENTS, 19: 'application_fee', 22: 'referral_reward',
 }
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
@@ -223,7 +224,7 @@ const ORDER_WORDS = 'pair:pair flags:flags slot:slot price:price lots:lots remai
 const SESSION_WORDS = 'session:detail generation:detail2 expiresAt:expiresAt accountSequence:originalSequence'
 const placed = `${ORDER_WORDS} hold:hold expiresAt:expiresAt replacedSequence:originalSequence replacedSlot:detail slippageBps:detail2`
 const swept = 'pair:pair ended:detail more:detail2 nextSlot:slot nextSequence:orderSequence'
-const opened = `${SESSION_WORDS} isNew:trades`
+const opened = `${SESSION_WORDS} isNew:trades referred:lots`
 const set = 'pair:pair now:detail before:detail2'
 const ANSWERS: Record<string, string> = {
   PLACE_ORDER: placed, REPLACE_ORDER: placed, ENTER_ORDER: placed, CANCEL_ORDER: `${ORDER_WORDS} released:hold createdAt:originalSequence`,
@@ -239,7 +240,7 @@ const ANSWERS: Record<string, string> = {
   RAISE_LIMIT: 'limit:detail before:detail2',
   SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set, ...MARGIN_ANSWERS, ...WAITING_ANSWERS,
   ...LAUNCH_ANSWERS, ...BUILDER_ANSWERS,
-  ...COPY_ANSWERS,
+  ...COPY_ANSWERS, ...REFERRAL_ANSWERS,
 }
 const short = 'lacking:detail pair:pair asset:detail2 required:hold available:filledQuote limit:lots ofFamily:trades'
 const REFUSED: Record<string, string> = {
@@ -247,7 +248,7 @@ const REFUSED: Record<string, string> = {
   ENTER_ORDER: 'pair:pair flags:flags price:price lots:lots', MINT: ANSWERS['MINT']!,
   LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail', ...MARGIN_REFUSED, ...LAUNCH_REFUSED,
   ...BUILDER_REFUSED,
-  CREATE_FOLLOW: short, UPDATE_FOLLOW: short,
+  CREATE_FOLLOW: short, UPDATE_FOLLOW: short, TRANSFER_REWARDS: short,
 }
 
 t.test('answers stand in the words they stood in', async (t) => {
@@ -272,13 +273,13 @@ t.test('numbers mean what they meant', async (t) => {
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
     CANCEL_ACCOUNT_ORDERS: 26, CONTINUE_CANCEL: 27, ENTER_ORDER: 28, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
-    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES, ...WAITING_TYPES, ...LAUNCH_TYPES, ...BUILDER_TYPES,
+    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES, ...WAITING_TYPES, ...LAUNCH_TYPES, ...BUILDER_TYPES, ...REFERRAL_TYPES,
     REGISTER_LEADER: 70, RELEASE_LEADER: 71, CREATE_FOLLOW: 72, UPDATE_FOLLOW: 73, STOP_FOLLOW: 74, COPY_STEP: 75,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
   t.same(EventType, {
     RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6, ...MARGIN_EVENT_TYPES, ...WAITING_EVENT_TYPES,
-    APPLICATION_FEE: 19, FOLLOW: 20, LEADER: 21,
+    APPLICATION_FEE: 19, FOLLOW: 20, LEADER: 21, REFERRAL_REWARD: 22,
   })
   t.same(Status, {
     SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,

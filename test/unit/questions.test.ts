@@ -5,7 +5,7 @@
 import t, { type Test } from 'tap'
 import { CommandType, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
-import { keepAccount } from '../../core/programs/blank_accounts.ts'
+import { keepAccount } from '../../core/state/blank_list.ts'
 import { lastSequence } from '../../core/journal/reader.ts'
 import { GATEWAY, STOP } from '../../core/ring/counters.ts'
 import {

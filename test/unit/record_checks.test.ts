@@ -38,6 +38,7 @@ const OPERATORS: readonly number[] = [
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
   CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
+  CommandType.SET_REFERRAL_SHARES,
 ]
 const genesis = parseGenesis(GENESIS)
 const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]
@@ -57,7 +58,9 @@ function recordOf(type: number, values: Decoded = {}, lane = 0): Views {
   return record
 }
 
-const LONG: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.TRANSFER, CommandType.MOVE_COLLATERAL]
+const LONG: readonly number[] = [
+  CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.TRANSFER, CommandType.MOVE_COLLATERAL, CommandType.TRANSFER_REWARDS,
+]
 
 /** Fields of the third slot, which only an order that is placed has. */
 const inThirdSlot = (field: string): boolean => (COMMAND_LAYOUTS[CommandType.PLACE_ORDER]!.at[field] ?? 0) >= 2 * RECORD_WORDS
@@ -177,6 +180,10 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   'create_twap.options': [[1 << 3, -1], [0, 7]],
   labelLength: [[-1, 41], [0, 40]],
   ...LAUNCH_NUMBERS,
+  referrer: [[-1, 2 ** 30], [0, 2 ** 30 - 1]],
+  referrerSequence: [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]],
+  ...Object.fromEntries(['first', 'second', 'third'].map((name) => [name, [[-1], [0, INT]]])),
+  'transfer_rewards.options': [[Option.NEW_LOTS, 1, 1 << 24], [0, Option.KEYED]],
   length: [[-1, 25], [0, 24]],
   'create_follow.mode': [[-1, 2], [0, 1]],
   follow: [[-2, 2 ** 30], [0, 2 ** 30 - 1]],
