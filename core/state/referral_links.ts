@@ -1,6 +1,5 @@
 /** Who brought whom (referral_rows.ts): reading, linking and unlinking. Each looks at three accounts at most. */
 import { ACCOUNT, SCALAR } from './columns.ts'
-import { touchAccount } from './balances.ts'
 import { REFERRAL, REFERRING } from './referral_rows.ts'
 import { accountRow, add, get, getF64, referralRow, referringRow, scalar, set, setF64, setScalar } from './rows.ts'
 import type { State } from './state.ts'
@@ -48,16 +47,13 @@ function countReferral(state: State, account: number, change: number): void {
   add(state, referralRow(state, one), FIRST, change)
   add(state, referralRow(state, one), SECOND, change * first)
   add(state, referralRow(state, one), THIRD, change * second)
-  touchAccount(state, one)
   const two = referrerOf(state, one)
   if (two < 0) return
   add(state, referralRow(state, two), SECOND, change)
   add(state, referralRow(state, two), THIRD, change * first)
-  touchAccount(state, two)
   const three = referrerOf(state, two)
   if (three < 0) return
   add(state, referralRow(state, three), THIRD, change)
-  touchAccount(state, three)
 }
 
 /** The row of the blank account `account` goes to another wallet: it was brought by nobody, and brought nobody. */

@@ -57,6 +57,9 @@ const RUNS: DuelOptions[] = [
   { variant: 'waiting', seed: 61, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'builder', seed: 70, commands: 60_000, checkEvery: 97 },
   { variant: 'builder', seed: 71, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'referred', seed: 72, commands: 60_000, checkEvery: 97 },
+  { variant: 'referred', seed: 73, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'referredVisitors', seed: 74, commands: 16_000, checkEvery: 7 },
   { variant: 'launches', seed: 80, commands: 60_000, checkEvery: 97 },
   { variant: 'launches', seed: 81, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>

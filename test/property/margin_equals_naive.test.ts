@@ -6,7 +6,8 @@
  * tiers. Now and then all prices jump at once; then liquidation must end, also where rows of all kinds are used up (`perpsTight`).
  * Take-profits, stop-losses, trailing stops and TWAP orders wait where there is room for them and where there is not (`perpsWaiting`,
  * `perpsWaitingTight`): prices pile up behind what they fire, pairs stop and go on, time jumps over slices, and an engine that is made of
- * stored columns goes on in the place of the one that there was. Applications charge for fills (`perpsBuilder`).
+ * stored columns goes on in the place of the one that there was. Applications charge for fills (`perpsBuilder`), and
+ * referrers earn of them (`perpsReferred`).
  * Leaders are followed, mirrored and left where there is room for it and where there is not (`perpsCopied`, `perpsCopiedTight`).
  * The live audit of a running exchange (core/snapshot/audit.ts) goes over the state on the way, and names a bucket spoiled at the end.
  *
@@ -37,6 +38,7 @@ const RUNS: MarginDuelOptions[] = [
   { variant: 'perpsWaiting', seed: 31, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
   { variant: 'perpsWaiting', seed: 32, commands: 16_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'perpsBuilder', seed: 41, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
+  { variant: 'perpsReferred', seed: 44, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
   { variant: 'perpsWaitingTight', seed: 33, commands: 64_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
   { variant: 'perpsCopied', seed: 41, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
   { variant: 'perpsCopied', seed: 42, commands: 12_000, checkEvery: 1, outboxRecords: 3 },

@@ -3,6 +3,7 @@
  * says so or not.
  */
 import { BUILDER_COMMANDS } from './naive_builder.ts'
+import { REFERRAL_COMMANDS } from './naive_referrals.ts'
 import { COMMAND_LAYOUTS, COMMAND_SLOTS, commandName, CommandType, kindOf } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
@@ -110,5 +111,5 @@ const OPERATORS: ReadonlySet<number> = new Set([
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.LIMITS_IN_FORCE,
   CommandType.SET_INDEX_PRICE, CommandType.SET_PERP, CommandType.FUND_INSURANCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
   CommandType.SETTLEMENT_STEP, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP, CommandType.EXPIRE_CONDITIONAL,
-  CommandType.SET_LAUNCH, CommandType.COPY_STEP, ...BUILDER_COMMANDS,
+  CommandType.SET_LAUNCH, CommandType.COPY_STEP, ...BUILDER_COMMANDS, ...REFERRAL_COMMANDS,
 ])

@@ -8,7 +8,7 @@
  * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, mass cancels in
  * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts,
  * margin trading in naive_margin.ts, orders that wait in naive_conditional.ts and naive_twap.ts, builder codes in naive_builder.ts,
- * launches in naive_launches.ts.
+ * launches in naive_launches.ts, referrals in naive_referrals.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
@@ -21,6 +21,7 @@ import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { Waiting } from './naive_conditional.ts'
 import { launchCommand, type Launch } from './naive_launches.ts'
+import { referralCommand } from './naive_referrals.ts'
 import { Copies } from './naive_copies.ts'
 import { copyCommand } from './naive_copy_step.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
@@ -87,6 +88,9 @@ export interface Account {
   lent: boolean
   /** The operator set its tier, or an order of it was accepted. */
   known: boolean
+  /** Who brought it, and what it earned as a referrer, by asset. */
+  referrer: Account | null
+  rewards: bigint[]
 }
 
 export interface Receipt {
@@ -153,9 +157,12 @@ export class NaiveExchange {
   readonly builder = new Builder()
   launches: Launch[] = []
   readonly copies = new Copies()
+  /** Of the three levels, ppm. */
+  referralShares: readonly number[]
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = ownGenesis(genesis)
+    this.referralShares = genesis.referralSharesPpm
     this.rules = rules
     this.margins = new Margins(this.genesis)
     this.applications = applicationsOf(genesis)
@@ -189,6 +196,7 @@ export class NaiveExchange {
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
     else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
     else if (builderCommand(this, command) || launchCommand(this, command) || copyCommand(this, command, type)) return this.events
+    else if (referralCommand(this, command)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }
@@ -264,7 +272,8 @@ export class NaiveExchange {
     const zeros = (): bigint[] => this.genesis.assets.map(() => 0n)
     this.accounts[row] = {
       application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0, master, consented: false,
-      seen: [this.now, this.sequence], lent: this.inForce >= 1, known: false,
+      seen: [this.now, this.sequence], lent: this.inForce >= 1, known: false, referrer: null,
+      rewards: zeros(),
     }
     return row
   }

@@ -6,6 +6,7 @@ import { CommandType, Flag, Origin, originOf, typeOfKind } from '../../core/layo
 import { APPLICATION_FEE, CREDIT, EventType } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, DAY_MS, type NaiveExchange } from './naive.ts'
+import { reward } from './naive_referrals.ts'
 import { wordOf, type Order } from './naive_terms.ts'
 
 const MILLION = 1_000_000n
@@ -74,7 +75,7 @@ export const addedInTheEnd = ({ addOn }: Order, value: bigint): bigint =>
 
 interface Charged { order: Order; fee: bigint; added: bigint }
 
-/** After FILL: add-ons go to the payout accounts, and parts of what the house earned. */
+/** After FILL: add-ons go to the payout accounts, and parts of what the house earned to them and to referrers. */
 export function shareFill(ex: NaiveExchange, taker: Charged, maker: Charged): void {
   const { quote } = ex.genesis.pairs[taker.order.pair]!
   for (const { order, added } of [taker, maker]) {
@@ -91,13 +92,20 @@ export function shareFill(ex: NaiveExchange, taker: Charged, maker: Charged): vo
   }
   const earned: [Order, bigint][] = [[taker.order, taker.fee + (maker.fee < 0n ? maker.fee : 0n)], [maker.order, maker.fee]]
   for (const [order, income] of earned) {
-    const enrolled = ofAccount(ex, order.account)
-    if (enrolled?.active !== true || income <= 0n) continue
-    const share = (income * BigInt(ex.builder.sharePpm)) / MILLION
-    if (share === 0n) continue
-    ex.fees[quote] = ex.fees[quote]! - share
-    credit(ex, enrolled.payout, quote, share, SHARE)
+    const shared = income <= 0n ? 0n : shareRevenue(ex, order, income)
+    reward(ex, order, income - shared, taker.order.trades - 1, order === maker.order)
   }
+}
+
+/** What of `income` goes to the application of the owner of `order`. */
+function shareRevenue(ex: NaiveExchange, order: Order, income: bigint): bigint {
+  const { quote } = ex.genesis.pairs[order.pair]!
+  const enrolled = ofAccount(ex, order.account)
+  const share = enrolled?.active === true ? (income * BigInt(ex.builder.sharePpm)) / MILLION : 0n
+  if (share === 0n) return 0n
+  ex.fees[quote] = ex.fees[quote]! - share
+  credit(ex, enrolled!.payout, quote, share, SHARE)
+  return share
 }
 
 function credit(ex: NaiveExchange, account: number, asset: number, amount: bigint, source: number): void {

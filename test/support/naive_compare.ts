@@ -3,7 +3,8 @@
  * balances compared and invariants checked every so often. A difference ends with everything needed to look at it.
  */
 import { apply, setTime } from '../../core/engine/apply.ts'
-import { balanceRow, getI64, totalRow } from '../../core/state/rows.ts'
+import { REFERRAL } from '../../core/state/referral_rows.ts'
+import { balanceRow, get, getI64, referralRow, totalRow } from '../../core/state/rows.ts'
 import {
   BALANCE, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, TOTAL,
 } from '../../core/state/columns.ts'
@@ -20,6 +21,7 @@ import { onHold, spentToday } from './naive_families.ts'
 import { dueOrders } from './naive_orders.ts'
 import { dueDeadlines, sweepsOfTime } from './naive_sweeps.ts'
 import { dueConditionals } from './naive_conditional.ts'
+import { broughtCounts } from './naive_referrals.ts'
 import { isTriggered } from './naive_triggers.ts'
 import { dueTwaps } from './naive_twap.ts'
 import { compareWaiting } from './naive_waiting_compare.ts'
@@ -92,8 +94,8 @@ export function duel(options: DuelOptions): DuelReport {
   const text = genesisText(VARIANTS[options.variant]!)
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
-  const { families = false, clients, visitors, listing, waiting = false, builder, launches } = VARIANTS[options.variant]!
-  const put = { families, clients, visitors, listing, waiting, builder, launches, losses: true, ownOrders: true }
+  const { families = false, clients, visitors, listing, waiting = false, builder, launches, referrals } = VARIANTS[options.variant]!
+  const put = { families, clients, visitors, listing, waiting, builder, launches, referrals, losses: true, ownOrders: true }
   const turns = waiting ? WAITING_TURNS : TURNS
   const workload = new Workload(options.seed, state.genesis, { ...put, ...options.workload })
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
@@ -210,8 +212,11 @@ export function compareBalances(state: State, naive: NaiveExchange): void {
       same(`available ${symbol} of ${row}`, getI64(state, at, BALANCE.AVAILABLE), naive.available(row, index))
       same(`locked ${symbol} of ${row}`, getI64(state, at, BALANCE.LOCKED), naive.locked(row, index))
       same(`version ${symbol} of ${row}`, getI64(state, at, BALANCE.VERSION), account.version[index]!)
+      same(`rewards ${symbol} of ${row}`, getI64(state, at, BALANCE.REWARDS), account.rewards[index]!)
     }
   })
+  broughtCounts(naive).forEach((counts, row) => counts.forEach((count, level) =>
+    same(`brought by ${row}, level ${level + 1}`, BigInt(get(state, referralRow(state, row), REFERRAL.FIRST + level)), BigInt(count))))
   for (const { index, symbol } of state.genesis.assets) {
     same(`fees ${symbol}`, getI64(state, totalRow(state, index), TOTAL.FEES), naive.fees[index]!)
     same(`issued ${symbol}`, getI64(state, totalRow(state, index), TOTAL.ISSUED), naive.issued[index]!)

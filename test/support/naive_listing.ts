@@ -66,9 +66,10 @@ function listAsset(exchange: NaiveExchange, command: Decoded): void {
   if (assets.length === limits.assets) return refuse(CODE.TOO_MANY_ASSETS)
   const index = assets.length
   assets.push({ index, id: '', symbol, token, decimals, scale, faucetAtoms, iconUrl: null } satisfies Asset)
-  for (const { total, version } of exchange.accounts) {
+  for (const { total, version, rewards } of exchange.accounts) {
     total.push(0n)
     version.push(0n)
+    rewards.push(0n)
   }
   exchange.fees.push(0n)
   exchange.issued.push(0n)

@@ -4,6 +4,7 @@ import { delegate, endOldest, lastsUntil, mostLive, type Agent } from './naive_a
 import { closed } from './naive_applications.ts'
 import { agree } from './naive_families.ts'
 import { CODE, DAY_MS, type NaiveExchange } from './naive.ts'
+import { bring } from './naive_referrals.ts'
 import { endTwapsOf } from './naive_twap.ts'
 
 /** The account of a session whose account is no more. */
@@ -93,7 +94,8 @@ export function openSession(exchange: NaiveExchange, command: Decoded): void {
   begin(exchange, row, publicKey, account, null)
   accounts[account]!.seen = [exchange.now, exchange.sequence]
   agree(exchange, account, Number(command['master'] ?? 0) - 1)
-  sessionResult(exchange, command, row, isNew ? 1 : 0)
+  const brought = isNew && bring(exchange, accounts[account]!, command)
+  sessionResult(exchange, command, row, isNew ? 1 : 0, { lots: brought ? 1 : 0 })
 }
 
 /** True when a session of somebody else has the key: a live one, or since the rules 1 any that is remembered. */

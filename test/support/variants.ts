@@ -61,6 +61,8 @@ export interface VariantSpec {
   launches?: boolean
   /** And copy trading. */
   copies?: boolean
+  /** Its accounts bring others. */
+  referrals?: boolean
 }
 
 const DAY = 86_400_000
@@ -324,6 +326,20 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       pairSpec('B/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '200', makerFeeBps: '100', takerFeeBps: '200' }),
     ],
   },
+  /** Accounts bring others and earn of their fees, in families and beside what applications get ... */
+  referred: {
+    ...FAMILY, builder: true, referrals: true, assets: [['USD', 3, '4000'], ['A', 3, '60'], ['B', 3, '500']],
+    pairs: [
+      pairSpec('A/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '20', makerFeeBps: '-20', takerFeeBps: '50' }),
+      pairSpec('B/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '200', makerFeeBps: '100', takerFeeBps: '200' }),
+    ],
+  },
+  /** ... and where rows of accounts go from one wallet to another. */
+  referredVisitors: {
+    ...TIGHT, referrals: true, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 3, subAccountsPerMaster: 2 },
+    families: true, clients: 90, visitors: 84, pairs: TIGHT.pairs.map((pair) => ({ ...pair, makerFeeBps: '150', takerFeeBps: '200' })),
+  },
+  perpsReferred: { ...PERPS, builder: true, referrals: true, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
   perpsBuilder: { ...PERPS, builder: true, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
   /** The same with TWAP orders, a slice each second, of more than the least value. */
   waiting: {

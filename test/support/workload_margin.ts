@@ -19,6 +19,7 @@ import {
 import { MarginOperator } from './workload_margin_operator.ts'
 import { MarginPeople } from './workload_margin_people.ts'
 import type { WorkloadOptions } from './workload_options.ts'
+import { ReferralWorkload } from './workload_referrals.ts'
 import { isOfMarginFirstLane } from './workload_lanes.ts'
 import { LABELS, namedBy } from './workload_named.ts'
 import { CopyWorkload } from './workload_copies.ts'
@@ -55,10 +56,13 @@ export class MarginWorkload {
   readonly waiting: WaitingWorkload | null
   readonly copies: CopyWorkload | null
   private readonly builder: BuilderWorkload | null
+  private readonly referrals: ReferralWorkload | null
   /** Sequence that made an account. */
   private readonly made = new Map<number, number>()
 
-  constructor(seed: number, genesis: Genesis, { waiting = false, copies = false, builder = false }: WorkloadOptions = {}, clients = 9) {
+  constructor(
+    seed: number, genesis: Genesis, { waiting = false, copies = false, builder = false, referrals = false }: WorkloadOptions = {}, clients = 9,
+  ) {
     this.genesis = genesis
     this.random = createPrng(seed)
     this.people = new MarginPeople(genesis, this.random, clients)
@@ -67,6 +71,7 @@ export class MarginWorkload {
     this.collateral = genesis.pairs[this.perps[0]!]!.quote
     this.waiting = waiting ? new WaitingWorkload(seed, genesis) : null
     this.builder = builder ? new BuilderWorkload(seed, genesis) : null
+    this.referrals = referrals ? new ReferralWorkload(seed, genesis) : null
     this.copies = copies ? new CopyWorkload(seed, genesis) : null
   }
 
@@ -80,7 +85,8 @@ export class MarginWorkload {
     this.aimed = null
     const trade = (): Command =>
       this.copies?.command(this.world) ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
-    const { type, values } = this.builder?.command(this.world, trade) ?? trade()
+    const build = (): Command => this.builder?.command(this.world, trade) ?? trade()
+    const { type, values } = this.referrals?.command(this.world, this.made, build) ?? build()
     const lane = isOfMarginFirstLane(type) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
@@ -349,6 +355,7 @@ export class MarginWorkload {
   learn(events: Views, count: number): void {
     this.waiting?.learn(events, count)
     this.copies?.learn(events, count)
+    this.referrals?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

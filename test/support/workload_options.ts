@@ -21,6 +21,8 @@ export interface WorkloadOptions {
   copies?: boolean | undefined
   /** Applications charge for fills, and the operator shares what the house earns. */
   builder?: boolean | undefined
+  /** Accounts bring others, and earn of their fees. */
+  referrals?: boolean | undefined
   /** Launches, and claims of their makers' leases. */
   launches?: boolean | undefined
   /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */
