@@ -13,7 +13,6 @@ import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { inWords, formerAt, tellsAt } from './command_words.ts'
 import { LABELS, namedAt } from './workload_named.ts'
 import { grantValues, type Client } from './workload_agents.ts'
-import { BuilderWorkload } from './workload_builder.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
 import { drawSpotLots } from './workload_drawn.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
@@ -22,7 +21,7 @@ import { ListingWorkload } from './workload_listing.ts'
 import type { WorkloadOptions } from './workload_options.ts'
 import type { Command } from './workload_margin_known.ts'
 import { isOfFirstLane } from './workload_lanes.ts'
-import { ReferralWorkload } from './workload_referrals.ts'
+import { ProgramWorkload } from './workload_programs.ts'
 import { isOwnOrder, ownOrder } from './workload_own.ts'
 import { cancelValues, deadlineCommand, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
 import { spotWorld, WaitingWorkload, type World } from './workload_waiting.ts'
@@ -56,9 +55,8 @@ export class Workload {
   private readonly listing: ListingWorkload | null
   private readonly visitors: Visitors
   private readonly waiting: WaitingWorkload | null
-  private readonly builder: BuilderWorkload | null
   private readonly launches: LaunchWorkload | null
-  private readonly referrals: ReferralWorkload | null
+  private readonly programs: ProgramWorkload
   private readonly clientOf = new Map<number, number>()
   /** Sequence that made an account, by row. */
   private readonly madeBy = new Map<number, number>()
@@ -87,9 +85,8 @@ export class Workload {
     this.listing = options.listing === true ? new ListingWorkload(genesis, this.random) : null
     this.visitors = new Visitors(this.random, options.clients ?? 8, options.visitors)
     this.waiting = options.waiting === true ? new WaitingWorkload(seed, genesis) : null
-    this.builder = options.builder === true ? new BuilderWorkload(seed, genesis) : null
     this.launches = options.launches === true ? new LaunchWorkload(seed, genesis) : null
-    this.referrals = options.referrals === true ? new ReferralWorkload(seed, genesis) : null
+    this.programs = new ProgramWorkload(seed, genesis, options)
     this.clients = clientsOf(options.clients ?? 8, this.visitors, this.families !== null)
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
@@ -101,11 +98,10 @@ export class Workload {
 
   /** Writes the next command at word `base`, where there is room for three slots, and moves the time. */
   next(views: Views, base: number): void {
-    if (this.families?.isMidnight !== true) this.time += (this.waiting?.pause() ?? 0) + (this.builder?.pause() ?? 0)
+    if (this.families?.isMidnight !== true) this.time += (this.waiting?.pause() ?? 0) + this.programs.pause()
     const trade = (): Command =>
       this.launches?.command(this.world) ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
-    const build = (): Command => this.builder?.command(this.world, trade) ?? trade()
-    const { type, values } = this.referrals?.command(this.world, this.madeBy, build) ?? build()
+    const { type, values } = this.programs.command(this.world, this.madeBy, trade)
     const lane = 1 + this.below(3)
     const kind = kindOf(type, 1, isOfFirstLane(type) && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...inWords(type, values), kind, correlation: ++this.correlation })
@@ -379,7 +375,7 @@ export class Workload {
 
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
-    for (const part of [this.waiting, this.launches, this.referrals]) part?.learn(events, count)
+    for (const part of [this.waiting, this.launches, this.programs]) part?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

@@ -8,7 +8,8 @@ import { LAUNCH_COMMANDS } from './workload_launches.ts'
 import { OPERATORS } from './workload_margin_operator.ts'
 import { WAITING_STEPS } from './workload_waiting.ts'
 
+const PROGRAMS: ReadonlySet<CommandType> = new Set([...BUILDER_COMMANDS, ...REFERRAL_COMMANDS])
 export const isOfFirstLane = (type: CommandType): boolean =>
-  [POLICY_COMMANDS, LISTING_COMMANDS, WAITING_STEPS, LAUNCH_COMMANDS, BUILDER_COMMANDS, REFERRAL_COMMANDS].some((commands) => commands.has(type))
+  [POLICY_COMMANDS, LISTING_COMMANDS, WAITING_STEPS, LAUNCH_COMMANDS, PROGRAMS].some((commands) => commands.has(type))
 export const isOfMarginFirstLane = (type: CommandType): boolean =>
-  OPERATORS.has(type) || BUILDER_COMMANDS.has(type) || REFERRAL_COMMANDS.has(type) || type === CommandType.COPY_STEP
+  OPERATORS.has(type) || PROGRAMS.has(type) || type === CommandType.COPY_STEP

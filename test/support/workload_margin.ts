@@ -11,7 +11,6 @@ import { COLLATERAL, LIQUIDATION, LiquidationStatus, MARGIN_ORDER, MARK, POSITIO
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { decode, encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { BuilderWorkload } from './workload_builder.ts'
 import { drawLeverage, drawLots, drawPause } from './workload_margin_drawn.ts'
 import {
   carriedWithin, farOrder, keep, KNOWN_MOST, type Command, type KnownAccount, type KnownBucket, type KnownOrder, type KnownPosition,
@@ -19,7 +18,7 @@ import {
 import { MarginOperator } from './workload_margin_operator.ts'
 import { MarginPeople } from './workload_margin_people.ts'
 import type { WorkloadOptions } from './workload_options.ts'
-import { ReferralWorkload } from './workload_referrals.ts'
+import { ProgramWorkload } from './workload_programs.ts'
 import { isOfMarginFirstLane } from './workload_lanes.ts'
 import { LABELS, namedBy } from './workload_named.ts'
 import { CopyWorkload } from './workload_copies.ts'
@@ -55,24 +54,20 @@ export class MarginWorkload {
   private flood: { position: KnownPosition; left: number } | null = null
   readonly waiting: WaitingWorkload | null
   readonly copies: CopyWorkload | null
-  private readonly builder: BuilderWorkload | null
-  private readonly referrals: ReferralWorkload | null
+  private readonly programs: ProgramWorkload
   /** Sequence that made an account. */
   private readonly made = new Map<number, number>()
 
-  constructor(
-    seed: number, genesis: Genesis, { waiting = false, copies = false, builder = false, referrals = false }: WorkloadOptions = {}, clients = 9,
-  ) {
+  constructor(seed: number, genesis: Genesis, options: WorkloadOptions = {}, clients = 9) {
     this.genesis = genesis
     this.random = createPrng(seed)
     this.people = new MarginPeople(genesis, this.random, clients)
     this.operator = new MarginOperator(genesis, this.random)
     this.perps = genesis.pairs.filter(({ perp }) => perp !== null).map(({ index }) => index)
     this.collateral = genesis.pairs[this.perps[0]!]!.quote
-    this.waiting = waiting ? new WaitingWorkload(seed, genesis) : null
-    this.builder = builder ? new BuilderWorkload(seed, genesis) : null
-    this.referrals = referrals ? new ReferralWorkload(seed, genesis) : null
-    this.copies = copies ? new CopyWorkload(seed, genesis) : null
+    this.waiting = options.waiting === true ? new WaitingWorkload(seed, genesis) : null
+    this.programs = new ProgramWorkload(seed, genesis, options)
+    this.copies = options.copies === true ? new CopyWorkload(seed, genesis) : null
   }
 
   private readonly below = (n: number): number => this.random.below(n)
@@ -85,8 +80,7 @@ export class MarginWorkload {
     this.aimed = null
     const trade = (): Command =>
       this.copies?.command(this.world) ?? this.waiting?.command(this.world, () => this.command()) ?? this.command()
-    const build = (): Command => this.builder?.command(this.world, trade) ?? trade()
-    const { type, values } = this.referrals?.command(this.world, this.made, build) ?? build()
+    const { type, values } = this.programs.command(this.world, this.made, trade)
     const lane = isOfMarginFirstLane(type) && !this.chance(1, 60) ? 0 : 1
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind: kindOf(type, 1, lane), correlation: ++this.correlation })
   }
@@ -355,7 +349,7 @@ export class MarginWorkload {
   learn(events: Views, count: number): void {
     this.waiting?.learn(events, count)
     this.copies?.learn(events, count)
-    this.referrals?.learn(events, count)
+    this.programs.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

@@ -42,8 +42,8 @@ export class ReferralWorkload {
   /** The next who earned something moves it, or a part, or more; sometimes anybody tries. */
   private transfer(world: World, accounts: readonly number[]): Decoded {
     const known = this.earned.filter(({ account }) => accounts.includes(account))
-    const { account, asset, amount } = known.length === 0 || this.below(6) === 0
-      ? { account: this.pick(accounts), asset: this.below(this.genesis.assets.length + 1), amount: BigInt(this.below(4)) } : this.pick(known)
+    const anybody = { account: this.pick(accounts), asset: this.below(this.genesis.assets.length + 1), amount: BigInt(this.below(4)) }
+    const { account, asset, amount } = known.length === 0 || this.below(6) === 0 ? anybody : this.pick(known)
     const share = this.pick([amount, amount, amount / 2n, amount + 1n, -amount, 2n ** 62n])
     const keyed = this.below(3) === 0
     const key = { key: hex(`reward ${this.below(4)}`, 16), payload: hex(`reward ${this.below(2)}`, 16) }
@@ -74,7 +74,9 @@ export class ReferralWorkload {
       const base = record * RECORD_WORDS
       if (eventTypeOf(events.u32[base]!) !== EventType.REFERRAL_REWARD) continue
       const event = decode(REFERRAL_REWARD, events, base)
-      for (const level of ['first', 'second', 'third']) this.earn(Number(event[level]), Number(event['asset']), BigInt(event[`${level}Amount`]!))
+      for (const level of ['first', 'second', 'third']) {
+        this.earn(Number(event[level]), Number(event['asset']), BigInt(event[`${level}Amount`]!))
+      }
     }
   }
 
