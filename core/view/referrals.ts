@@ -2,15 +2,15 @@
  * Referrals and rewards from the shared columns (state/referral_rows.ts): who brought an account, whom it brought, and what it earned and
  * has not transferred yet.
  *
- * What is counted and listed of an account changes with its version. A referrer's row may go to another wallet, of which the versions of
- * those it brought say nothing: who that is now is read while no row changes hands.
+ * Sign-ins of others change what is counted and listed of an account, and its version says nothing of them: such a copy is one between two
+ * batches. A referrer's row may go to another wallet: who that is now is read while no row changes hands.
  */
 import { REFERRAL_LEVELS } from '../layout/referrals.ts'
 import { APPLYING } from '../ring/counters.ts'
-import { ACCOUNT, BALANCE, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, BALANCE, SCALAR, TOTAL } from '../state/columns.ts'
 import { referralShare, referrerOf } from '../state/referral_links.ts'
 import { REFERRAL } from '../state/referral_rows.ts'
-import { accountRow, balanceRow, get, getI64, referralRow, wordOf } from '../state/rows.ts'
+import { accountRow, balanceRow, get, getI64, referralRow, totalRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { readAccount, type AccountView } from './accounts.ts'
 import { consistently, hasMoved, LONG, whileOwned } from './consistent.ts'
@@ -30,7 +30,7 @@ export const readReferrer = (state: State, account: number): AccountView | undef
 export interface RefereesView {
   /** Whom the account brought, newest first, at most {@link REFEREES_MOST}. */
   readonly referees: AccountView[]
-  /** False: there are more, or the account changed so fast that not all were found. */
+  /** False: there are more, or the exchange changed so fast that not all were found. */
   readonly complete: boolean
   /** Accounts of levels 1 to 3. */
   readonly counts: number[]
@@ -40,10 +40,7 @@ export interface RefereesView {
  * Whom an account brought. Always an answer: when no copy of one moment could be made, those of whom it is certain.
  */
 export function readReferees(state: State, gate: Int32Array, account: number): RefereesView {
-  const { i32 } = state
-  const version = wordOf(accountRow(state, account), ACCOUNT.VERSION)
-  const whole = consistently(gate, i32, version, (read) =>
-    copyReferees(state, account, () => hasMoved(i32, version, read)), LONG)
+  const whole = consistently(gate, gate, APPLYING, (read) => copyReferees(state, account, () => hasMoved(gate, APPLYING, read)), LONG)
   return whole ?? { ...copyReferees(state, account, () => false), complete: false }
 }
 
@@ -80,3 +77,7 @@ export const readReferralShares = (state: State, gate: Int32Array): number[] | n
 export const readRewards = (state: State, gate: Int32Array, account: number): bigint[] | null =>
   consistently(gate, state.i32, wordOf(accountRow(state, account), ACCOUNT.VERSION), () =>
     state.genesis.assets.map(({ index }) => getI64(state, balanceRow(state, account, index), BALANCE.REWARDS)))
+
+/** Rewards of all referrers that they have not transferred, atoms of each asset; `null`: unreadable. */
+export const owedRewards = (state: State, gate: Int32Array): bigint[] | null =>
+  consistently(gate, gate, APPLYING, () => state.genesis.assets.map(({ index }) => getI64(state, totalRow(state, index), TOTAL.REWARDS)))

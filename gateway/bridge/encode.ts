@@ -14,14 +14,15 @@ import {
 import {
   CLOSE_MARGIN_ACCOUNT_COMMAND, MOVE_COLLATERAL_COMMAND, OPEN_MARGIN_ACCOUNT_COMMAND, OPEN_RISK_BUCKET_COMMAND,
 } from '../../core/layout/margin.ts'
+import { TRANSFER_REWARDS_COMMAND } from '../../core/layout/referrals.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { writeOrderLegs } from './encode_waiting.ts'
 import {
-  formerOrder, formerTransfer, formOfCollateral, formOfOrder, formOfReplacement, formOfTransfer, HASH_TEXT, hashOf,
+  formerOrder, formerTransfer, formOfCollateral, formOfOrder, formOfReplacement, formOfRewards, formOfTransfer, HASH_TEXT, hashOf,
 } from './payload.ts'
 import { begin, finish, finishFor, scratch, scratchBytes } from './scratch.ts'
 import { strategyKeyWords } from './strategy_key.ts'
-import type { CollateralTerms, MarginTerms, NamedTarget, OrderTerms, TransferTerms } from './terms.ts'
+import type { CollateralTerms, MarginTerms, NamedTarget, OrderTerms, Referrer, RewardsTerms, TransferTerms } from './terms.ts'
 import type { EngineClient } from './engine_client.ts'
 
 const C = ORDER_COMMAND.at
@@ -165,16 +166,21 @@ export function encodeMint(engine: EngineClient, at: number, correlation: number
 
 /**
  * OPEN_SESSION of a wallet (0x and 40 hex digits) for a session public key (64 hex digits). `master`: row of the account that the signed
- * text named as its master; -1: none.
+ * text named as its master; -1: none. `referrer`: whose code was given.
  */
 export function encodeOpenSession(
   engine: EngineClient, at: number, correlation: number, application: number, address: string, key: string, master: number,
+  referrer: Referrer | null,
 ): void {
   begin(CommandType.OPEN_SESSION)
   scratch.i32[OPEN_SESSION_COMMAND.at.application] = application
   scratch.i32[OPEN_SESSION_COMMAND.at.master] = master + 1
   writeAddress(address, OPEN_SESSION_COMMAND.at.address)
   scratchBytes.write(key, OPEN_SESSION_COMMAND.at.publicKey * 4, 32, 'hex')
+  if (referrer !== null) {
+    scratch.i32[OPEN_SESSION_COMMAND.at.referrer] = referrer.account + 1
+    scratch.f64[OPEN_SESSION_COMMAND.at.referrerSequence >>> 1] = referrer.createdSequence
+  }
   finish(engine, at, CommandType.OPEN_SESSION, correlation, -1, 0)
 }
 
@@ -325,6 +331,16 @@ export function encodeCollateral(engine: EngineClient, at: number, correlation: 
   scratch.i64[to.amount >>> 1] = terms.amount
   if (terms.key !== '') writeKey(caller, terms.key, hashOf(formOfCollateral(terms)))
   finishFor(engine, at, CommandType.MOVE_COLLATERAL, correlation, caller)
+}
+
+export function encodeTransferRewards(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: RewardsTerms): void {
+  const { at: to } = TRANSFER_REWARDS_COMMAND
+  begin(CommandType.TRANSFER_REWARDS)
+  scratch.i32[to.asset] = terms.asset
+  scratch.u32[to.options] = terms.key === '' ? 0 : Option.KEYED
+  scratch.i64[to.amount >>> 1] = terms.amount
+  if (terms.key !== '') writeKey(caller, terms.key, hashOf(formOfRewards(terms)))
+  finishFor(engine, at, CommandType.TRANSFER_REWARDS, correlation, caller)
 }
 
 /** OPEN_MARGIN_ACCOUNT; `label` is at most 32 bytes of UTF-8, '' for none. */

@@ -27,7 +27,9 @@ import { FIRST_ORDER, FIRST_TRANSFER } from '../../core/layout/first_layout.ts'
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import type { CollateralTerms, DecimalUnits, LegsTerms, LegTerms, MarginTerms, OrderTerms, TrailTerms, TransferTerms } from './terms.ts'
+import type {
+  CollateralTerms, DecimalUnits, LegsTerms, LegTerms, MarginTerms, OrderTerms, RewardsTerms, TrailTerms, TransferTerms,
+} from './terms.ts'
 
 /** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
 export const HASH_TEXT = 'binary'
@@ -120,6 +122,8 @@ export function formOfReplacement({
 /** TRANSFER; the sub-account is named by its row, which is its own for ever, the asset by its place in the listing. */
 export const formOfTransfer = ({ subAccount, asset, toSub, amount }: TransferTerms): string =>
   `transfer/1;subAccount=${subAccount};asset=${asset};direction=${toSub ? 'TO_SUB_ACCOUNT' : 'FROM_SUB_ACCOUNT'};amount=${amount}`
+
+export const formOfRewards = ({ asset, amount }: RewardsTerms): string => `rewards/1;asset=${asset};amount=${amount}`
 
 const MOVES: readonly string[] = Object.keys(CollateralMove)
 

@@ -150,6 +150,23 @@ export interface TransferTerms {
   readonly key: string
 }
 
+/** Terms of TRANSFER_REWARDS. */
+export interface RewardsTerms {
+  /** Index of the asset. */
+  readonly asset: number
+  /** Atoms, at least 1. */
+  readonly amount: bigint
+  /** Idempotency key; '' without one. */
+  readonly key: string
+}
+
+/** Who a sign-in names as its referrer. */
+export interface Referrer {
+  /** Row of the account, and the sequence that made it. */
+  readonly account: number
+  readonly createdSequence: number
+}
+
 /** A decimal: `units` × 10^-`scale`. */
 export interface DecimalUnits {
   /** A whole number, at most 2^53 - 1. */

@@ -381,6 +381,14 @@ export const OPERATIONS = {
     method: 'GET', path: '/api/v1/buildercodes/config',
     access: 'public', body: false, repeat: 'always',
   },
+  GetRewardsBalance: {
+    method: 'GET', path: '/api/v1/refprog/rewards/balance',
+    access: 'session', body: false, repeat: 'always',
+  },
+  TransferRewards: {
+    method: 'POST', path: '/api/v1/refprog/rewards/transfer',
+    access: 'session', body: true, repeat: 'with-key',
+  },
   ListApplicationBalances: {
     method: 'GET', path: '/api/v1/applications/balances',
     access: 'server-key', body: false, repeat: 'always',

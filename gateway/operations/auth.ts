@@ -13,6 +13,7 @@ import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
 import { WAY_OUT } from '../bridge/engine_client.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { usernameText } from './accounts.ts'
+import { findReferrer } from './referral_code.ts'
 import { describeForm } from './schema_errors.ts'
 import { operation, submit, pendingRequest } from './operation.ts'
 import * as sample from './example_values.ts'
@@ -126,14 +127,17 @@ export const Verify = operation({
       'Application the session belongs to; absent: the default one. The same wallet is another user in another application.',
     ),
     chainId: field(ChainId, 'Chain id, if the client wants it checked; a number or its text.'),
-    referralCode: Type.Optional(field(Type.String({ maxLength: 256 }), 'Referral code; counted at the first sign-in of a user only.')),
+    referralCode: Type.Optional(field(
+      Type.String({ maxLength: 256 }),
+      'Trader code of whoever brought the user. It counts at the first sign-in to the application only; an unknown one is ignored.',
+    )),
   }),
   output: Type.Object({
     /** Unix seconds. */
     expiresAt: fields.expiresAt,
     user: field(Type.Object({ id: fields.id, address: fields.address, username: fields.username }), 'Who signed in.'),
     isNewUser: field(Type.Boolean(), 'True when this sign-in created the user.'),
-    referralApplied: field(Type.Boolean(), 'True when this sign-in recorded a referral.'),
+    referralApplied: field(Type.Boolean(), 'True when this sign-in recorded who brought the user.'),
   }),
   example: {
     input: {
@@ -145,7 +149,7 @@ export const Verify = operation({
       referralApplied: false,
     },
   },
-  run: (gateway, call, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId }) => {
+  run: (gateway, call, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId, referralCode }) => {
     const pending = pendingRequest(call, ({ i32, f64 }, base) => {
       const { at } = SESSION_ANSWER
       const account = i32[base + at.account]!
@@ -154,13 +158,15 @@ export const Verify = operation({
         expiresAt: seconds(f64[(base + at.expiresAt) >>> 1]!),
         user: { id, address: checksumAddress(address), username: usernameText(gateway, account) },
         isNewUser: i32[base + at.isNew]! === 1,
-        referralApplied: false,
+        referralApplied: i32[base + at.referred]! === 1,
       })
     })
     const open = (reply: VerifyReply | RefusalReply): void => {
       if ('refusal' in reply) return call.refuse(refusalOf(reply))
+      const { application, master } = reply
+      const referrer = referralCode === undefined ? null : findReferrer(gateway, application, referralCode)
       submit(gateway, call, pending, (at, correlation) =>
-        encodeOpenSession(gateway.engine, at, correlation, reply.application, address, sessionPublicKey, reply.master),
+        encodeOpenSession(gateway.engine, at, correlation, application, address, sessionPublicKey, master, referrer),
       )
     }
     askVerify(gateway.signIn, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId, ip: call.ip() }, open)

@@ -25,6 +25,7 @@ export const SERVICES = {
   FaucetService: 'Test funds.',
   DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
   BuilderCodesService: 'What applications add to the fees of their users.',
+  ReferralsService: 'Whom a user brought, and rewards of their fees.',
   ApplicationsService: 'For backends of applications: the server key says which application; nothing of another is seen.',
   HealthService: 'Whether the service works. Public.',
   ManagedMarketsService: 'Leases of makers whose market is managed.',

@@ -14,6 +14,7 @@ import * as perps from './perps.ts'
 import * as policy from './policy.ts'
 import * as pools from './pools.ts'
 import * as probes from './probes.ts'
+import * as referrals from './referrals.ts'
 import * as sessions from './sessions.ts'
 import * as status from './status.ts'
 import * as subAccounts from './sub_accounts.ts'
@@ -33,7 +34,7 @@ export const ShowDocument = operatorRoute({
 })
 
 const AREAS = [
-  applications, builder, clock, keys, launches, limits, listing, perps, policy, pools, probes, sessions, status, subAccounts,
+  applications, builder, clock, keys, launches, limits, listing, perps, policy, pools, probes, referrals, sessions, status, subAccounts,
   { ShowDocument },
 ]
 

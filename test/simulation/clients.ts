@@ -254,7 +254,7 @@ export class Client {
     const address = `0x${String(this.number + 1).padStart(40, '0')}`
     const publicKey = String(this.number + 1).padStart(64, '0')
     return this.#request(CommandType.OPEN_SESSION, (engine, at, correlation) =>
-      encodeOpenSession(engine, at, correlation, 0, address, publicKey, -1))
+      encodeOpenSession(engine, at, correlation, 0, address, publicKey, -1, null))
   }
 
   #newKey(): string {

@@ -347,9 +347,7 @@ export class MarginWorkload {
 
   /** Takes notice of the events of one command. */
   learn(events: Views, count: number): void {
-    this.waiting?.learn(events, count)
-    this.copies?.learn(events, count)
-    this.programs.learn(events, count)
+    for (const part of [this.waiting, this.copies, this.programs]) part?.learn(events, count)
     for (let record = 0; record < count; record++) {
       const base = record * RECORD_WORDS
       const type = eventTypeOf(events.u32[base]!)

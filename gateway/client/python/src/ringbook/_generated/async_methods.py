@@ -18,25 +18,25 @@ if TYPE_CHECKING:
         DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType, ExecutionStyle, Follow,
         GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
         GetBuildercodesConfigResponse, GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse,
-        GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetScreenerResponse, GetServerTimeResponse,
-        GetTradingPairResponse, InstrumentsFrame, Leader, LiquidationsFrame, ListAccountTradesResponse,
-        ListApplicationBalancesResponse, ListApplicationMovementsResponse, ListApplicationOrdersResponse,
-        ListApplicationUsersResponse, ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse,
-        ListFollowsResponse, ListFundingPaymentsResponse, ListFundingRatesResponse, ListLeaderPositionsResponse,
-        ListLeadersResponse, ListMarginAccountsResponse, ListMovementsResponse, ListMyFollowersResponse,
-        ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
-        ListSubAccountsResponse, ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse,
-        ListTwapOrdersResponse, ListTwapSlicesResponse, LiveFollowStatus, MarginAccount, MarginMode, MarketStatsFrame,
-        MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame,
-        PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse,
-        RefreshResponse, ReleaseLeaderResponse, ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse,
-        RevokeResponse, RiskBucket, RiskBucketState, SetBuilderFeeResponse, Side, SimulateFeesResponse,
-        StopFollowResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
-        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
+        GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetRewardsBalanceResponse, GetScreenerResponse,
+        GetServerTimeResponse, GetTradingPairResponse, InstrumentsFrame, Leader, LiquidationsFrame,
+        ListAccountTradesResponse, ListApplicationBalancesResponse, ListApplicationMovementsResponse,
+        ListApplicationOrdersResponse, ListApplicationUsersResponse, ListBalancesResponse,
+        ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFollowsResponse, ListFundingPaymentsResponse,
+        ListFundingRatesResponse, ListLeaderPositionsResponse, ListLeadersResponse, ListMarginAccountsResponse,
+        ListMovementsResponse, ListMyFollowersResponse, ListOrdersResponse, ListPositionsResponse,
+        ListRiskBucketsResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse, ListSweeperChainsResponse,
+        ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse, ListTwapSlicesResponse, LiveFollowStatus,
+        MarginAccount, MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus,
+        OrderType, OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame,
+        ReducePositionMarginResponse, RefreshResponse, ReleaseLeaderResponse, ReplaceElement, ReplaceOrderResponse,
+        RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState, SetBuilderFeeResponse, Side,
+        SimulateFeesResponse, StopFollowResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame,
+        TradingMode, TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
         TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
-        TransferCollateralToSubAccountResponse, TransferDirection, TransferSubAccountBalanceResponse, TriggerDirection,
-        TwapOrder, TwapOrdersFrame, TwapState, UpdateSubAccountLimitResponse, VerifyResponse,
-        WithdrawCollateralResponse,
+        TransferCollateralToSubAccountResponse, TransferDirection, TransferRewardsResponse,
+        TransferSubAccountBalanceResponse, TriggerDirection, TwapOrder, TwapOrdersFrame, TwapState,
+        UpdateSubAccountLimitResponse, VerifyResponse, WithdrawCollateralResponse,
     )
 
 
@@ -2161,6 +2161,40 @@ class AsyncOperations:
         """
         return cast("GetBuildercodesConfigResponse", await self._call("GetBuildercodesConfig", {
             "clientId": clientId,
+        }))
+
+    async def get_rewards_balance(self) -> GetRewardsBalanceResponse:
+        """Rewards of the caller. GET /api/v1/refprog/rewards/balance
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetRewardsBalanceResponse", await self._call("GetRewardsBalance", {}))
+
+    async def transfer_rewards(
+        self,
+        *,
+        token: str,
+        amount: str,
+        idempotencyKey: str | None = None,
+    ) -> TransferRewardsResponse:
+        """Move rewards to the balance. POST /api/v1/refprog/rewards/transfer
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_BALANCE, UNAUTHENTICATED,
+        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("TransferRewardsResponse", await self._call("TransferRewards", {
+            "token": token,
+            "amount": amount,
+            "idempotencyKey": idempotencyKey,
         }))
 
     async def list_application_balances(

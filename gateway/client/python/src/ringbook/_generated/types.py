@@ -1138,6 +1138,19 @@ class GetProfileResponse(TypedDict):
     """Of a sub-account: the user that is its master; null for a master."""
 
 
+class GetRewardsBalanceResponse(TypedDict):
+    """Answer of GetRewardsBalance."""
+    balances: list[GetRewardsBalanceResponseBalancesItem]
+    """In the order of the listing of assets."""
+
+
+class GetRewardsBalanceResponseBalancesItem(TypedDict):
+    token: str
+    """Contract address of the token."""
+    available: str
+    """What may be transferred, in units of the token."""
+
+
 class GetScreenerResponse(TypedDict):
     """Answer of GetScreener."""
     items: list[ScreenerItem]
@@ -3390,6 +3403,16 @@ class TransferCollateralToSubAccountResponse(_TransferCollateralToSubAccountResp
 #: TO_SUB_ACCOUNT gives to the sub-account, FROM_SUB_ACCOUNT takes back.
 TransferDirection = Literal["TO_SUB_ACCOUNT", "FROM_SUB_ACCOUNT"]
 
+class TransferRewardsResponse(TypedDict):
+    """Answer of TransferRewards."""
+    token: str
+    """Contract address of the token."""
+    amount: str
+    """In units of the asset."""
+    movementId: str
+    """The movement, of type REFERRAL_REWARD."""
+
+
 class TransferSubAccountBalanceResponse(TypedDict):
     """Answer of TransferSubAccountBalance."""
     movementId: str
@@ -3643,7 +3666,7 @@ class VerifyResponse(TypedDict):
     isNewUser: bool
     """True when this sign-in created the user."""
     referralApplied: bool
-    """True when this sign-in recorded a referral."""
+    """True when this sign-in recorded who brought the user."""
 
 
 class VerifyResponseUser(TypedDict):
@@ -3708,7 +3731,8 @@ __all__ = [
     "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0", "GetCandlesResponse",
     "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse",
     "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse",
-    "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
+    "GetRewardsBalanceResponse", "GetRewardsBalanceResponseBalancesItem", "GetScreenerResponse",
+    "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
     "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "Leader", "LeaderPosition",
     "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot",
     "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse",
@@ -3737,7 +3761,7 @@ __all__ = [
     "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg",
     "TransactionType", "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
     "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
-    "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate", "TwapOrderUpdateData",
-    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState", "UpdateSubAccountLimitResponse",
-    "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
+    "TransferRewardsResponse", "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate",
+    "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState",
+    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
 ]
