@@ -50,7 +50,7 @@ export const REFERRAL_REWARD = defineLayout('referral_reward', {
   asset: 'i32',
   /** 1: the order rested. */
   rested: 'i32',
-  /** Accounts of the three levels; -1: nobody, or one of the same family. */
+  /** Accounts of the three levels that earned something; -1: nobody did. */
   first: 'i32',
   second: 'i32',
   third: 'i32',

@@ -3,7 +3,8 @@
  *
  *   source    The owner of the order, or its master: fills of sub-accounts count for who brought the master.
  *   levels    Who brought the source, who brought that one, and who brought that one. A link to an account that is no more ends the walk
- *             (state/referral_rows.ts). An account of the source's own family is passed over: nobody earns of his own fees.
+ *             (state/referral_rows.ts). Referrers are older than the source and its sub-accounts younger, so nobody of a family earns of
+ *             its own fees.
  *   income    What the house keeps of the order's fee of this fill: of the taker less the rebate of the maker, and less the application's
  *             share of the revenue (fill_shares.ts). Add-ons of applications are no income of the house.
  *   reward    income × share of the level / 10^6, truncated; the shares are together at most all of it, so rewards are never more than the
@@ -42,7 +43,7 @@ export function rewardReferrers(state: State, row: number, taker: number, asset:
     if (earner < 0) return
     registers[R.AMOUNT] = registers[R.M0]! * BigInt(referralShare(state, level) | 0)
     registers[R.AMOUNT] = registers[R.AMOUNT]! / ALL
-    if (registers[R.AMOUNT]! === 0n || get(state, accountRow(state, earner), ACCOUNT.FAMILY) === source) continue
+    if (registers[R.AMOUNT]! === 0n) continue
     if (told < 0) told = emitReferralReward(state, row, taker, source, asset)
     write(outbox, told, EARNERS[level]!, earner)
     writeI64(outbox, told, AMOUNTS[level]!, registers[R.AMOUNT]!)

@@ -1,7 +1,8 @@
 /**
  * What must always hold of referrals (R), over the whole state. See invariants.ts, which runs it, and programs/referrals.ts.
  *
- *   - who was brought is younger than who brought it, of the same application, and in its list once; neighbours name each other
+ *   - who was brought is younger than who brought it, of the same application and another family, and in its list once; neighbours name
+ *     each other
  *   - what is counted of the three levels is what the links say
  *   - no reward is below zero, an account with rewards keeps its row, and together they are what is counted of the asset
  *   - shares are three, and together at most all of it
@@ -42,7 +43,8 @@ function checkLink(state: State, account: number): void {
   const [own, other] = [accountRow(state, account), accountRow(state, referrer)]
   const younger = getF64(state, own, ACCOUNT.CREATED_SEQUENCE) > getF64(state, other, ACCOUNT.CREATED_SEQUENCE)
   const same = get(state, own, ACCOUNT.APPLICATION) === get(state, other, ACCOUNT.APPLICATION)
-  if (!younger || !same) broken('R', `account ${account} was brought by ${referrer}`)
+  const related = get(state, own, ACCOUNT.FAMILY) === get(state, other, ACCOUNT.FAMILY)
+  if (!younger || !same || related) broken('R', `account ${account} was brought by ${referrer}`)
 }
 
 /** Adds `account` to what is counted of its referrers. */

@@ -96,7 +96,7 @@ export class MarginAccountScene {
   signIn(who: string): { session: number; sessionGeneration: number; account: number } {
     const known = this.sessions.get(who)
     if (known !== undefined) return known
-    const { type, values } = opening(who, [], () => 0)
+    const { type, values } = opening(who, [], () => ({ account: 0, createdSequence: 0 }))
     const { detail, detail2, account } = this.send(type, values)
     const session = { session: Number(detail), sessionGeneration: Number(detail2), account: Number(account) }
     this.sessions.set(who, session)

@@ -49,7 +49,7 @@ export function reward(ex: NaiveExchange, order: Order, income: bigint, index: n
   const chain = [source]
   while (chain.length <= 3 && chain.at(-1)! >= 0) chain.push(broughtBy(ex, chain.at(-1)!))
   const earned = chain.slice(1).map((row, level) => {
-    const amount = row < 0 || familyOf(ex, row) === source ? 0n : (income * BigInt(ex.referralShares[level]!)) / MILLION
+    const amount = row < 0 ? 0n : (income * BigInt(ex.referralShares[level]!)) / MILLION
     return amount === 0n ? { row: -1, amount: 0n } : { row, amount }
   })
   if (earned.every(({ amount }) => amount === 0n)) return

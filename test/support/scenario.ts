@@ -12,7 +12,9 @@
  *           operator cancels WHO [pair] [limit=N] | pair halted|cancel-only|active | tier NUMBER WHO
  *           program [cap=BPS] [off] [share=PART] | enroll WHO [taker=BPS] [maker=BPS] [inactive] | WHO charges BPS [maker=BPS]
  *           those of scenario_agents.ts; "pair=1": on the second pair, USD/BTC
- *           rules NUMBER | WHO signs in [with=NAME] [under=MASTER]   (with the session key of another; the text named the master)
+ *           rules NUMBER | WHO signs in [with=NAME] [under=MASTER] [by=REFERRER] [application=N]
+ *                                                   (with the session key of another; the text named the master; whose code was given)
+ *           shares FIRST SECOND THIRD | WHO collects QTY ASSET [KEY]            (rewards)
  *           MASTER makes SUB [name=USERNAME] [unasked] | MASTER gives SUB QTY ASSET [key=K] | MASTER takes QTY ASSET from SUB [key=K]
  *           MASTER limits SUB to QTY ASSET [daily=Q] [inactive] | MASTER changes SUB ASSET [max=Q] [daily=Q|none] [inactive|active]
  *           MASTER drops SUB ASSET                                             (the limit)
@@ -20,7 +22,7 @@
  *   trades  'cat buys 1 at 100 from ann'          taker first
  *   ended   'ann sells 1 at 100 EXPIRED'          orders that ended unfilled, but by their own cancel
  *   book    'ann sells 1 at 101', 'bob buys 2 at 99'    asks from the best, then bids from the best, each queue in its order
- *   balances 'ann 9 BTC, 99.95 USD, 1 BTC locked'
+ *   balances 'ann 9 BTC, 99.95 USD, 1 BTC locked, 0.01 USD rewards'
  *   spending 'bob 500 USD, 50 a day: 100 held, 20 spent'
  */
 import { inWords } from './command_words.ts'
@@ -48,6 +50,7 @@ import { isOfFirstLane } from './workload_lanes.ts'
 import { copyStored } from './recording.ts'
 import { agentStep, opening, type AgentName } from './scenario_agents.ts'
 import { builderStep } from './scenario_builder.ts'
+import { referralStep } from './scenario_referrals.ts'
 import { familyStep, limitsText } from './scenario_families.ts'
 import { genesisText, pairSpec, type FeeTierSpec, type PairSpec } from './variants.ts'
 
@@ -88,6 +91,8 @@ export function play(t: Test, name: string, scenario: Scenario): void {
 
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 
+/** Commands whose answers have something else where an order has its outcome. */
+const DONE: ReadonlySet<number> = new Set([CommandType.SET_BUILDER_FEE])
 const GRANT_NAMES = new Map<number, string>(Object.entries(AgentGrant).map(([name, number]) => [number, name]))
 
 export class Scene {
@@ -154,7 +159,7 @@ export class Scene {
 
   /** Signs in; who may not has no session and no account. */
   private open(who: string, words: readonly string[] = []): { session: number; sessionGeneration: number; account: number } {
-    const { layout, type, values } = opening(who, words, (name) => this.signIn(name).account)
+    const { layout, type, values } = opening(who, words, (name) => this.made(name))
     this.send(layout, type, values)
     const { code, detail, detail2, account } = this.result
     if (code !== 0) return { session: -1, sessionGeneration: 0, account: -1 }
@@ -238,7 +243,7 @@ export class Scene {
     else if (verb === 'cancels') this.send(ORDER_COMMAND, CommandType.CANCEL_ORDER, { ...this.signed(who), ...this.target(words[0]!) })
     else if (verb === 'replaces') this.replace(who, words)
     else if (verb === 'signs' && words[0] === 'in') this.open(who, words.slice(1))
-    else if (this.stepOfBuilder(who, verb, words)) return this.outcome()
+    else if (this.stepOfPrograms(who, verb, words)) return this.outcome()
     else if (!this.stepOfAgents(who, [verb, ...words]) && !this.stepOfFamilies(who, verb, words)) this.place(who, verb, words)
     if (name !== undefined && this.result['code'] === 0) {
       this.orders.set(name, { targetSlot: Number(this.result['slot']), targetSequence: Number(this.result['orderSequence']) })
@@ -246,13 +251,16 @@ export class Scene {
     return this.outcome()
   }
 
-  /** Does the step when it is one of scenario_builder.ts. */
-  private stepOfBuilder(who: string, verb: string, words: string[]): boolean {
-    const made = (name: string): { account: number; createdSequence: number } => {
-      const { account } = this.signIn(name)
-      return { account, createdSequence: this.bench.state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]! }
-    }
-    const step = builderStep(who, verb, words, made)
+  /** Row of somebody's account, and the sequence that made it. */
+  private made(name: string): { account: number; createdSequence: number } {
+    const { account } = this.signIn(name)
+    return { account, createdSequence: this.bench.state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]! }
+  }
+
+  /** Does the step when it is one of scenario_builder.ts or scenario_referrals.ts. */
+  private stepOfPrograms(who: string, verb: string, words: string[]): boolean {
+    const made = (name: string) => this.made(name)
+    const step = builderStep(who, verb, words, made) ?? referralStep(who, verb, words, (symbol) => this.asset(symbol))
     if (step !== null) this.send(step.layout, step.type, { ...(step.signer === null ? {} : this.signed(step.signer)), ...step.values })
     return step !== null
   }
@@ -342,7 +350,8 @@ export class Scene {
     if (type === CommandType.CANCEL_ALL || type === CommandType.CANCEL_ACCOUNT_ORDERS) return `${detail} cancelled, ${more} left`
     if (type === CommandType.REVOKE_AGENT) return `${detail2} ended`
     const repeated = (Number(flags) & Flag.REPEATED) !== 0 ? ', repeated' : ''
-    if (outcome === 0 || type === CommandType.SET_BUILDER_FEE) return `done${repeated}`
+    if (type === CommandType.OPEN_SESSION) return lots === 1 ? 'done, brought' : 'done'
+    if (outcome === 0 || DONE.has(type)) return `done${repeated}`
     const reason = REASON_NAMES[Number(outcome) >>> 8]!
     const filled = Number(lots) - Number(remaining)
     const partly = filled > 0 && remaining !== 0 ? `, filled ${this.quantity(filled)}` : ''
@@ -387,6 +396,7 @@ export class Scene {
       const { account } = this.signIn(who)
       for (const asset of assets) add(getI64(state, balanceRow(state, account, asset.index), BALANCE.AVAILABLE), asset)
       for (const asset of assets) add(getI64(state, balanceRow(state, account, asset.index), BALANCE.LOCKED), asset, ' locked')
+      for (const asset of assets) add(getI64(state, balanceRow(state, account, asset.index), BALANCE.REWARDS), asset, ' rewards')
     }
     return `${who} ${parts.length === 0 ? 'nothing' : parts.join(', ')}`
   }

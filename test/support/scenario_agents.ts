@@ -30,13 +30,20 @@ export interface AgentName {
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 
 /** The command that signs `who` in, with a key of that name. */
-export function opening(who: string, words: readonly string[], accountOf: (who: string) => number): Step {
+export function opening(
+  who: string, words: readonly string[], made: (who: string) => { readonly account: number; readonly createdSequence: number },
+): Step {
   const [, wallet, owner] = /^(\w+)(?:@(\w+))?(?:#\d+)?$/.exec(who)!
   const given = (name: string): string | undefined => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
   const publicKey = hex(given('with') ?? who, 32)
   if (owner === undefined) {
-    const master = given('under')
-    const values = { session: -1, address: hex(wallet!, 20), publicKey, master: master === undefined ? 0 : accountOf(master) + 1 }
+    const [master, by] = [given('under'), given('by')]
+    const referrer = by === undefined ? undefined : made(by)
+    const values = {
+      session: -1, application: Number(given('application') ?? 0), address: hex(wallet!, 20), publicKey,
+      master: master === undefined ? 0 : made(master).account + 1,
+      ...(referrer === undefined ? {} : { referrer: referrer.account + 1, referrerSequence: referrer.createdSequence }),
+    }
     return { layout: OPEN_SESSION_COMMAND, type: CommandType.OPEN_SESSION, values }
   }
   const values = { session: -1, owner: hex(owner, 20), agent: hex(wallet!, 20), publicKey }
