@@ -27,6 +27,7 @@ import { countBuilder, countLaunches, LAUNCH_LOOK } from '../support/counted_lau
 import { countCopies, FOLLOW_LOOK, FOLLOWED } from '../support/counted_copies.ts'
 import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
+import { broughtBy, countReferrals } from '../support/counted_referrals.ts'
 import { countWaiting, QUEUE_LOOK, WAITING_LOOK, WAITING_MOST } from '../support/counted_waiting.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
@@ -134,9 +135,9 @@ const wallet = (name: string): Decoded => ({ address: hex(name, 20), publicKey: 
 const KEYED = { key: hex('another', 16), payload: '00'.repeat(16) }
 const GRANTS = { grants: 7, pairs: '03'.padEnd(64, '0') }
 
-/** A wallet that signed in and asked the faucet. */
-function rich(stage: Stage, name: string): Decoded {
-  const who = signed(stage.make(CommandType.OPEN_SESSION, wallet(name)))
+/** A wallet that signed in and asked the faucet; `by` brought it. */
+function rich(stage: Stage, name: string, by?: Decoded): Decoded {
+  const who = signed(stage.make(CommandType.OPEN_SESSION, { ...wallet(name), ...(by === undefined ? {} : broughtBy(stage, by)) }))
   stage.make(CommandType.MINT, { ...who, asset: -1 })
   return who
 }
@@ -266,6 +267,7 @@ function others(stage: Stage, ann: Decoded, bob: Decoded, sub: Decoded, subAccou
   count(CommandType.SET_PAIR_TERMS, { pair: 0, ...sizes, maxLots: 1_000_000 })
   countLaunches(stage, ann)
   countBuilder(stage, ann)
+  countReferrals(stage, ann)
   count(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.HALTED })
   count(CommandType.SET_MAINTENANCE, { on: 1 })
   count(CommandType.ACCEPT_CLOCK, { wall: stage.time })
@@ -275,7 +277,10 @@ function others(stage: Stage, ann: Decoded, bob: Decoded, sub: Decoded, subAccou
 
 t.test('commands of a full exchange', async (t) => {
   const stage = new Stage(RULES)
-  const [ann, bob, cat] = ['ann', 'bob', 'cat'].map((name) => rich(stage, name)) as [Decoded, Decoded, Decoded]
+  // Each has three referrers, who are looked at with each of its fills.
+  const first = rich(stage, 'first')
+  const third = rich(stage, 'third', rich(stage, 'second', first))
+  const [ann, bob, cat] = ['ann', 'bob', 'cat'].map((name) => rich(stage, name, third)) as [Decoded, Decoded, Decoded]
   const { subs, agents, byAgent, sub } = fill(stage, ann, bob)
   longLists(stage, bob, agents[0]!, byAgent)
   deepBooks(stage, ann, cat)
