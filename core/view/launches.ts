@@ -55,13 +55,24 @@ export type LeaseState = 'unclaimed' | 'live' | 'over'
 export const leaseStateOf = ({ leaseEndsAt }: Pick<LaunchView, 'leaseEndsAt'>, now: number): LeaseState =>
   leaseEndsAt === 0 ? 'unclaimed' : leaseEndsAt > now ? 'live' : 'over'
 
-/** Launches under way by {@link LeaseState}: a figure of about now, read word by word. */
-export function leaseCounts(state: State, now: number): Record<LeaseState, number> {
-  const counts = { unclaimed: 0, live: 0, over: 0 }
+const LEASE_STATES: readonly LeaseState[] = ['unclaimed', 'live', 'over']
+const PHASES_UNDER_WAY = LAUNCH_PHASE_NAMES.filter((_, phase) => phase !== LaunchPhase.ENDED)
+
+/** How many launches are in a phase and have such a lease. */
+export interface LeaseCount {
+  readonly phase: LaunchPhaseName
+  readonly lease: LeaseState
+  count: number
+}
+
+/** Launches under way, of every phase and {@link LeaseState}: figures of about now, read word by word. */
+export function leaseCounts(state: State, now: number): readonly LeaseCount[] {
+  const counts = PHASES_UNDER_WAY.flatMap((phase) => LEASE_STATES.map((lease): LeaseCount => ({ phase, lease, count: 0 })))
   for (let launch = 0; launch < state.scalars[SCALAR.LAUNCHES]!; launch++) {
     const row = launchRow(state, launch)
-    if (get(state, row, LAUNCH.PHASE) === LaunchPhase.ENDED) continue
-    counts[leaseStateOf({ leaseEndsAt: getF64(state, row, LAUNCH.EXPIRES_AT) }, now)]++
+    const [phase, leaseEndsAt] = [LAUNCH_PHASE_NAMES[get(state, row, LAUNCH.PHASE)], getF64(state, row, LAUNCH.EXPIRES_AT)]
+    const own = counts.find((each) => each.phase === phase && each.lease === leaseStateOf({ leaseEndsAt }, now))
+    if (own !== undefined) own.count++
   }
   return counts
 }

@@ -68,5 +68,5 @@ t.test('a second process of a maker fences the first one out, over a kill of the
   t.match(await other!.ClaimLease({ ...mine, expectedGeneration: '6' }), { generation: '6', quoteRevision: '4' })
   t.match(await operator(exchange, ['launches', 'list']), [0, /LIVE +live +6 +process-2/])
   const metrics = await (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
-  t.match(metrics, /exchange_maker_leases\{lease="live"\} 1/)
+  t.match(metrics, /exchange_maker_leases\{phase="LIVE",lease="live"\} 1/)
 })

@@ -1,8 +1,10 @@
 /**
  * Managed markets in the engine: of a maker's processes one at a time quotes on the pair of a launch: whose session holds the lease.
  * Who may claim; renewal, take-over, expiry; what the fence lets through; what the operator changes; two claims in one moment, in both
- * orders; and that snapshots keep all of it.
+ * orders; what the alert of lapsed leases sees; and that snapshots keep all of it.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { apply, setTime } from '../../core/engine/apply.ts'
 import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, Option } from '../../core/layout/command.ts'
@@ -12,10 +14,12 @@ import { encode, RECORD_BYTES, viewsOf, type Decoded } from '../../core/layout/t
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { launchesOf } from '../../core/view/launches.ts'
+import { sampleLeases } from '../../gateway/operator/lease_metrics.ts'
 import { BTC, ETH, LiquidationStage } from '../support/liquidation_stage.ts'
 import { copyStored } from '../support/recording.ts'
 
 const LEASE = 30_000
+const ALERTS = join(import.meta.dirname, '../../data/ops/alerts.yml')
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 
 /** A market with one maker, `mia`, who signs in once for each process. */
@@ -144,6 +148,34 @@ t.test('renewed, over, claimed again', async (t) => {
   t.same(market.claim('a', 'another', 11), ['SESSION_INVALID', 0])
   market.start('a')
   t.same(market.claim('a', 'another', 11), ['done', 11], 'the same session key, signed in again, holds it still')
+})
+
+/** The series that the alert is about, as it stands in the rule, and its value now. */
+const SERIES = /RingbookMakerLeaseLapsed\n +expr: (\w+\{.*\}) > 0\n/.exec(readFileSync(ALERTS, 'utf8'))![1]!
+function lapsed({ state, time }: Market): number | undefined {
+  const samples = new Map<string, number>()
+  sampleLeases(({ name }, value, labels) => samples.set(`${name}{${labels}}`, value), state, time)
+  return samples.get(SERIES)
+}
+
+t.test('the alert sees a LIVE launch whose lease ended without renewal, and nothing else', async (t) => {
+  const market = new Market()
+  t.equal(lapsed(market), 0, 'no launch')
+  market.launch()
+  market.wait(10 * LEASE)
+  t.equal(lapsed(market), 0, 'nobody claimed it')
+  market.claim('a', 'first', 7)
+  market.wait(LEASE - 1)
+  t.equal(lapsed(market), 0)
+  market.wait(1)
+  t.equal(lapsed(market), 1, 'over')
+  market.claim('a', 'first', 8)
+  t.equal(lapsed(market), 0, 'renewed')
+  market.wait(LEASE)
+  for (const [phase, count] of [[LaunchPhase.CLOSING, 0], [LaunchPhase.LIVE, 1], [LaunchPhase.ENDED, 0]] as const) {
+    t.equal(market.change({ phase }), 'done')
+    t.equal(lapsed(market), count, `phase ${phase}`)
+  }
 })
 
 t.test('who may claim', async (t) => {

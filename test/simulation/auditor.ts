@@ -22,6 +22,7 @@ import { CLOCK } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { NaiveExchange } from '../support/naive.ts'
+import { compareCopies } from '../support/naive_copies_compare.ts'
 import { dueConditionals, type Conditional } from '../support/naive_conditional.ts'
 import { dueOrders } from '../support/naive_orders.ts'
 import type { Order } from '../support/naive_terms.ts'
@@ -35,21 +36,27 @@ import { dueTwaps, type Twap } from '../support/naive_twap.ts'
 import { answerOf } from './answer_of.ts'
 import type { Foreseen, Request } from './clients.ts'
 import { marginKind, waitingKind } from './kinds.ts'
+import { PROGRAMS } from './programs/all.ts'
+import type { ProgramAudit } from './programs/program.ts'
 import { Violation } from './violation.ts'
 
 /** Commands that the sequencer makes itself: posted by nobody, answered to nobody. */
 const OWN: readonly number[] = [
   CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP,
   CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP, CommandType.EXPIRE_CONDITIONAL, CommandType.TRIGGER_STEP,
-  CommandType.TWAP_STEP,
+  CommandType.TWAP_STEP, CommandType.COPY_STEP,
 ]
 /** Those of them that name something whose time has come. */
 const WAITING_STEPS: readonly number[] = [CommandType.TWAP_STEP, CommandType.EXPIRE_CONDITIONAL]
 /** Refusals that no preview tells. */
 const NOT_FORESEEN: readonly number[] = [
-  REFUSALS.PRICE_STALE, REFUSALS.SESSION_INVALID, REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+  REFUSALS.PRICE_STALE, REFUSALS.SESSION_INVALID, REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED, REFUSALS.LEASE_LOST,
 ].map(({ number }) => number)
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+
+/** Whether there is something to do of each work of copy trading (layout/copying.ts, CopyWork). */
+const dueCopies = ({ copies, now }: NaiveExchange, time: number): readonly boolean[] =>
+  [copies.leads.length > 0, copies.stops.slice(0, 1).some(({ stopAt }) => stopAt <= Math.max(now, time))]
 
 /** What a step that time brings names. */
 const nameOf = (waiting: Twap | Conditional): string =>
@@ -114,6 +121,8 @@ export class Auditor {
   readonly #accepted = new Map<string, number>()
   readonly #answers: Stream[]
   readonly #let: Stream
+  /** What they know goes as far as the twin's. */
+  #programs: readonly ProgramAudit[] = PROGRAMS.map(({ audit }) => audit())
   /** Batches read; commands read. */
   batches = 0
   commands = 0
@@ -187,6 +196,7 @@ export class Auditor {
   #apply(batch: Batch): void {
     const views = viewsOf(Uint8Array.from(batch.records).buffer)
     const due = dueOrders(this.#naive, batch.time)
+    const copies = dueCopies(this.#naive, batch.time)
     const waiting = new Set([...dueTwaps(this.#naive, batch.time), ...dueConditionals(this.#naive, batch.time)].map(nameOf))
     for (let slot = 0; slot < batch.slots; ) {
       const at = slot * RECORD_WORDS
@@ -197,8 +207,10 @@ export class Auditor {
       if (typeOfKind(views.u32[at]!) === CommandType.CONTINUE_CANCEL && command['fires'] === 1) this.#fires(command, batch.time)
       if (typeOfKind(views.u32[at]!) === CommandType.FUNDING_STEP) this.#funds(command, batch.time)
       if (WAITING_STEPS.includes(typeOfKind(views.u32[at]!))) this.#isDue(command, waiting)
+      if (typeOfKind(views.u32[at]!) === CommandType.COPY_STEP) this.#copies(command, copies)
       const events = encodeEvents(this.#naive.apply(command, batch.time))
       this.#events = crc32(events.bytes, this.#events)
+      this.#see(command, events, (name) => this.seen.set(name, (this.seen.get(name) ?? 0) + 1))
       this.#expect(command, events, request)
       this.commands++
       slot += slots
@@ -218,11 +230,14 @@ export class Auditor {
     this.#naive = new NaiveExchange(parseGenesis(this.#genesis))
     this.#naive.sequence = 1
     this.#events = 0
+    this.#programs = PROGRAMS.map(({ audit }) => audit())
     for (const batch of kept.slice(1)) {
       const views = viewsOf(Uint8Array.from(batch.records).buffer)
       for (let slot = 0; slot < batch.slots; slot += slotsOfKind(views.u32[slot * RECORD_WORDS]!)) {
-        const { bytes } = encodeEvents(this.#naive.apply(decodeCommand(views, slot * RECORD_WORDS), batch.time))
-        this.#events = crc32(bytes, this.#events)
+        const command = decodeCommand(views, slot * RECORD_WORDS)
+        const events = encodeEvents(this.#naive.apply(command, batch.time))
+        this.#events = crc32(events.bytes, this.#events)
+        this.#see(command, events, () => undefined)
       }
     }
     for (const [key, sequence] of this.#accepted) if (sequence > end) this.#accepted.delete(key)
@@ -239,6 +254,11 @@ export class Auditor {
     if (this.#undeclared < 0) return
     if (!declares) throw new Violation(`what came after ${this.#undeclared} is lost, and the journal goes on without a word of it`)
     this.#undeclared = -1
+  }
+
+  #see(command: Decoded, events: Views, met: (what: string) => void): void {
+    const type = typeOfKind(Number(command['kind']))
+    for (const audit of this.#programs) audit.see({ type, command, events, met })
   }
 
   /** Orders end by expiry and then by sequence, whatever the exchange went through since they were placed. */
@@ -271,15 +291,21 @@ export class Auditor {
     if (!due.has(named)) throw new Violation(`${named} is not due`)
   }
 
+  /** What leaders did is mirrored, and stops go on, when there is something of it to do. */
+  #copies({ work }: Decoded, due: readonly boolean[]): void {
+    if (due[Number(work)] !== true) throw new Violation(`nothing is to be done of work ${String(work)} of copy trading`)
+  }
+
   /**
    * What the timers must do something about at `now`: buckets with less equity than they must have, where prices are good
-   * enough to say so; funding that is due; orders that wait, whose price or time has come.
+   * enough to say so; funding that is due; orders that wait, whose price or time has come; what leaders did, and follows that stop.
    */
   undone(now: number): number {
     this.#naive.now = Math.max(this.#naive.now, now)
     const triggered = this.#naive.genesis.pairs.filter(({ index }) => isTriggered(this.#naive, index))
     const waiting = triggered.length + dueTwaps(this.#naive, now).length + dueConditionals(this.#naive, now).length
-    return unhealthyOf(this.#naive).length + fundingDue(this.#naive, now).length + waiting
+    const copies = dueCopies(this.#naive, now).filter(Boolean).length
+    return unhealthyOf(this.#naive).length + fundingDue(this.#naive, now).length + waiting + copies
   }
 
   /** Who posted the record; each posted record may be in the journal once. */
@@ -357,6 +383,7 @@ export class Auditor {
       checkInvariants(state)
       compareBalances(state, this.#naive)
       if (state.collateralAsset >= 0) compareMargins(state, this.#naive)
+      if (state.collateralAsset >= 0) compareCopies(state, this.#naive)
     } catch (error) {
       throw new Violation((error as Error).message, { cause: error })
     }

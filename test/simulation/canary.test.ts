@@ -19,11 +19,17 @@ const SEEDS = 40
 const TURNS = 300
 const COPY_SECONDS = 200
 
-interface Fault {
-  readonly name: string
+interface Edit {
   readonly file: string
   readonly from: string
   readonly to: string
+}
+
+interface Fault extends Edit {
+  readonly name: string
+  readonly to: string
+  /** The same fault in the naive exchange, so that only what the auditor knows itself can tell. */
+  readonly twin?: Edit
 }
 
 const COMMIT = `  const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
@@ -33,6 +39,12 @@ const SYNC = `    this.#settle('none')
     reached(`
 const WRITE = `    this.#file.write(end * PAGE, block)
     this.#file.sync()`
+/** Commands of this type change nothing in a replay. */
+const leftOut = (type: CommandType): Edit => ({
+  file: 'core/recovery/replayer.ts', from: '      apply(state, views, at)\n',
+  to: `      if ((views.u32[at]! & 0xff) !== ${type}) apply(state, views, at)\n      else state.clock[CLOCK.SEQUENCE]!++\n`,
+})
+
 /** Of margin trading: in the engine, in its timers, in what a start does about it, and in previews. */
 const MARGIN_FAULTS: readonly Fault[] = [
   {
@@ -57,11 +69,7 @@ const MARGIN_FAULTS: readonly Fault[] = [
   }
   const timers = slots\n`,
   },
-  {
-    name: 'replay leaves index prices out', file: 'core/recovery/replayer.ts', from: '      apply(state, views, at)\n',
-    to: `      if ((views.u32[at]! & 0xff) !== ${CommandType.SET_INDEX_PRICE}) apply(state, views, at)
-      else state.clock[CLOCK.SEQUENCE]!++\n`,
-  },
+  { name: 'replay leaves index prices out', ...leftOut(CommandType.SET_INDEX_PRICE) },
   {
     name: 'guards are not built after a start', file: 'core/margin/guards.ts',
     from: 'most: number): boolean {\n', to: 'most: number): boolean {\n  if (most > 0) return true\n',
@@ -90,12 +98,7 @@ const WAITING_FAULTS: readonly Fault[] = [
   }
   const timers = slots\n`,
   },
-  {
-    name: 'conditional orders that fired in an outage fire again', file: 'core/recovery/replayer.ts',
-    from: '      apply(state, views, at)\n',
-    to: `      if ((views.u32[at]! & 0xff) !== ${CommandType.TRIGGER_STEP}) apply(state, views, at)
-      else state.clock[CLOCK.SEQUENCE]!++\n`,
-  },
+  { name: 'conditional orders that fired in an outage fire again', ...leftOut(CommandType.TRIGGER_STEP) },
   {
     name: 'a TWAP order trades behind its end', file: 'core/orders/twap_slice.ts',
     from: 'if (now(state) >= getF64(state, row, TWAP.END_AT)) {', to: 'if (now(state) >= getF64(state, row, TWAP.END_AT) + 500) {',
@@ -112,6 +115,49 @@ const WAITING_FAULTS: readonly Fault[] = [
   {
     name: 'the other one of a pair stays', file: 'core/orders/trigger_step.ts', from: 'if (sibling !== 0) endConditional',
     to: 'if (sibling < 0) endConditional',
+  },
+]
+
+/** Of the programs; of each one that its twin shares. */
+const PROGRAM_FAULTS: readonly Fault[] = [
+  { name: 'replay leaves builder fees out', ...leftOut(CommandType.SET_BUILDER_FEE) },
+  {
+    name: 'orders at rest pay what applications ask now', file: 'core/ledger/add_ons.ts',
+    from: 'return get(state, own, (get(state, row, ORDER.FLAGS) & Flag.RESTING) !== 0 ? ADD_ON.MAKER_PPM : ADD_ON.TAKER_PPM)',
+    to: 'return own < 0 ? 0 : addOnOf(state, get(state, row, ORDER.ACCOUNT), 0, (get(state, row, ORDER.FLAGS) & Flag.RESTING) !== 0)',
+  },
+  {
+    name: 'the cap binds no application that asked before, nor in the twin', file: 'core/ledger/add_ons.ts',
+    from: 'return (bps < cap ? bps : cap) * PPM_OF_BPS', to: 'return (cap < 0 ? cap : bps) * PPM_OF_BPS',
+    twin: {
+      file: 'test/support/naive_builder.ts',
+      from: 'Math.min(ex.builder.cap, enrolled.bps) * 100, maker: Math.min(ex.builder.cap, enrolled.makerBps) * 100',
+      to: 'enrolled.bps * 100, maker: enrolled.makerBps * 100',
+    },
+  },
+  { name: 'replay leaves claims of leases out', ...leftOut(CommandType.CLAIM_LEASE) },
+  {
+    name: 'a lease is never over', file: 'core/programs/launches.ts',
+    from: 'return until <= now(state) || !holds(', to: 'return !holds(',
+  },
+  {
+    name: 'a generation goes to another process, and in the twin', file: 'core/programs/launches.ts',
+    from: '    addF64(state, row, LAUNCH.GENERATION, 1)\n    addF64(state, row, LAUNCH.REVISION, 1)\n    setWords',
+    to: '    addF64(state, row, LAUNCH.REVISION, 1)\n    setWords',
+    twin: { file: 'test/support/naive_launches.ts', from: '    launch.generation++\n', to: '' },
+  },
+  { name: 'replay leaves steps of copies out', ...leftOut(CommandType.COPY_STEP) },
+  {
+    name: 'a copy takes no heed of the allocation', file: 'core/orders/copy_target.ts',
+    from: '(BigInt(opened) * LOT * allocation) / equity', to: '(BigInt(opened) * LOT * (allocation + equity)) / equity',
+  },
+  {
+    name: 'half of what an allocation is lessened by stays, and in the twin', file: 'core/programs/follows.ts',
+    from: '  state.registers[R.AMOUNT] = more < 0n ? -more : more\n', to: '  state.registers[R.AMOUNT] = more < 0n ? -more / 2n : more\n',
+    twin: {
+      file: 'test/support/naive_copies.ts', from: 'const moved = more > 0n ? more : -more',
+      to: 'const moved = more > 0n ? more : -more / 2n',
+    },
   },
 ]
 
@@ -204,7 +250,7 @@ const FAULTS: readonly Fault[] = [
     to: '  if (engine.gateway === 1) records.f64[(base + RESULT.at.orderSequence) >>> 1]! += base & 32 ? 1 : 0\n'
       + '  pending?.onResult(records, base,',
   },
-  ...MARGIN_FAULTS, ...WAITING_FAULTS,
+  ...MARGIN_FAULTS, ...WAITING_FAULTS, ...PROGRAM_FAULTS,
 ]
 
 const RUNNER = `
@@ -216,6 +262,8 @@ for (let seed = 1; seed <= ${SEEDS}; seed++) {
   process.exit(3)
 }
 `
+
+const editsOf = (fault: Fault): Edit[] => [fault, ...(fault.twin === undefined ? [] : [fault.twin])]
 
 /** Runs the simulation in a copy; its exit code (3: a violation was found; null: it did not end) and what it said. */
 function runCopy(directory: string): { status: number | null; said: string } {
@@ -238,18 +286,22 @@ t.test('planted faults are found', async (t) => {
   writeFileSync(join(directory, 'runner.ts'), RUNNER)
   if (DEEP) t.strictSame(runCopy(directory), { status: 0, said: 'nothing noticed' }, 'the copy as it is passes')
   const chosen = FAULTS.filter(({ name }) => name.includes(process.env['FAULT'] ?? ''))
-  const gone = chosen.filter(({ file, from }) => !readFileSync(join(directory, file), 'utf8').includes(from))
+  const isThere = ({ file, from }: Edit): boolean => readFileSync(join(directory, file), 'utf8').includes(from)
+  const gone = chosen.filter((fault) => !editsOf(fault).every(isThere))
   t.strictSame(gone.map(({ name }) => name), [], 'every fault has its place in the source')
   const faults = [...chosen.slice(0, 2), ...shuffled(chosen.slice(2), seed)].filter((fault) => !gone.includes(fault))
   const short = process.env['FAULT'] === undefined ? Math.min(2 + SHORT, faults.length) : faults.length
   for (const each of eachRound(t, { short, deep: faults.length })) {
     if (each >= faults.length) break
-    const { name, file, from, to } = faults[each]!
-    const path = join(directory, file)
-    const source = readFileSync(path, 'utf8')
-    writeFileSync(path, source.replace(from, () => to))
+    const fault = faults[each]!
+    const sources = editsOf(fault).map(({ file, from, to }) => {
+      const path = join(directory, file)
+      const source = readFileSync(path, 'utf8')
+      writeFileSync(path, source.replace(from, () => to))
+      return { path, source }
+    })
     const { status, said } = runCopy(directory)
-    t.equal(status, 3, `${name}: ${said.slice(0, status === 3 ? 160 : 1000)}`)
-    writeFileSync(path, source)
+    t.equal(status, 3, `${fault.name}: ${said.slice(0, status === 3 ? 160 : 1000)}`)
+    for (const { path, source } of sources) writeFileSync(path, source)
   }
 })

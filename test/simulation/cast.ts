@@ -6,6 +6,8 @@ import { Drill, DRILL_CLIENTS } from './drill.ts'
 import { PAIRS } from './genesis.ts'
 import { recordAt, type Life } from './machine.ts'
 import { Operator } from './operator.ts'
+import { PROGRAMS } from './programs/all.ts'
+import { MAKER } from './programs/leases.ts'
 import type { Swarm } from './swarm.ts'
 
 const CLIENTS = 6
@@ -14,6 +16,8 @@ export interface Cast {
   readonly clients: readonly Client[]
   readonly operator: Operator
   readonly drill: Drill | null
+  /** One turn of the operator with the programs. */
+  operate(life: Life): void
 }
 
 /** What they see of the world. */
@@ -41,10 +45,26 @@ export function castOf({ random, swarm, auditor, life, wallMs, monotonicMs, coun
   const operator = new Operator({
     random, swarm, wallMs, monotonicMs, count, posted: (record, request) => auditor.posted(record, request),
   })
-  if (!swarm.drill) return { clients, operator, drill: null }
+  const drill = swarm.drill ? drillOf(clients, around, operator, count) : null
+  if (swarm.programs['leases']! > 0) clients.push(new Client(clients.length, around, null, MAKER))
+  return { clients, operator, drill, operate: (life) => operatePrograms(life, { random, swarm }, clients, operator) }
+}
+
+/** Its clients come behind the others. */
+function drillOf(clients: Client[], around: Surroundings, operator: Operator, count: Stage['count']): Drill {
   const drill = new Drill({
-    account: (who) => clients[CLIENTS + who]!.account, post: (...what) => operator.post(...what), wallMs, count,
+    account: (who) => clients[CLIENTS + who]!.account, post: (...what) => operator.post(...what), wallMs: around.wallMs, count,
   })
   for (let who = 0; who < DRILL_CLIENTS; who++) clients.push(new Client(CLIENTS + who, around, drill.script(who)))
-  return { clients, operator, drill }
+  return drill
+}
+
+function operatePrograms(
+  life: Life, { random, swarm }: Pick<Stage, 'random' | 'swarm'>, clients: readonly Client[], operator: Operator,
+): void {
+  for (const { name, operates, operate } of PROGRAMS) {
+    if (swarm.programs[name] === 0 || random.below(1000) >= operates) continue
+    const command = operate({ random, state: life.sequencer.state, account: (client) => clients[client]!.account })
+    if (command !== null) operator.post(life, ...command)
+  }
 }

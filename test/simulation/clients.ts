@@ -1,7 +1,7 @@
 /**
  * Clients of the simulated exchange. Each signs in, asks the faucet, and trades around one price: orders with an
  * idempotency key, cancels without, and deadlines at which all its orders are cancelled; where there are perpetuals, it
- * trades them too (margin_requests.ts). A request whose answer does not
+ * trades them too (margin_requests.ts), and it takes part in programs (programs/). A request whose answer does not
  * come, because the time is over or the exchange died, is sent again with the same key, over any gateway, also while the
  * first one may still be on its way; now and then it is sent twice at once.
  *
@@ -20,6 +20,8 @@ import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineCli
 import type { State } from '../../core/state/state.ts'
 import type { Caller } from '../../gateway/auth/signed_request.ts'
 import { marginRequest, type Asker, type Draft } from './margin_requests.ts'
+import { PROGRAMS } from './programs/all.ts'
+import { APPLICATIONS } from './programs/builder.ts'
 import { waitingRequest } from './waiting_requests.ts'
 import type { Swarm } from './swarm.ts'
 import { Violation } from './violation.ts'
@@ -90,6 +92,7 @@ export interface Script {
 
 export class Client {
   readonly number: number
+  readonly #wallet: number
   readonly #around: Surroundings
   readonly #script: Script | null
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
@@ -104,8 +107,10 @@ export class Client {
   /** By key: the order it was acknowledged as. */
   readonly ledger = new Map<string, Order>()
 
-  constructor(number: number, around: Surroundings, script: Script | null = null) {
+  /** `wallet`: of another client, of which this is one more process. */
+  constructor(number: number, around: Surroundings, script: Script | null = null, wallet = number) {
     this.number = number
+    this.#wallet = wallet
     this.#around = around
     this.#script = script
   }
@@ -231,6 +236,8 @@ export class Client {
       return draft === null ? null : { ...draft, sentAt: -Infinity }
     }
     const { swarm } = this.#around
+    const ofProgram = state === null ? null : this.#ofProgram(state)
+    if (ofProgram !== null) return ofProgram
     if (swarm.waiting > 0 && state !== null && random.below(100) < swarm.waiting) {
       return { ...waitingRequest(this.#asker(state), this.#around.wallMs()), sentAt: -Infinity }
     }
@@ -245,16 +252,29 @@ export class Client {
     return this.#request(type, (engine, at, correlation, caller) => encodeSession(engine, at, type, correlation, caller))
   }
 
+  #ofProgram(state: State): Request | null {
+    const { random, swarm } = this.#around
+    for (const { name, request } of PROGRAMS) {
+      const weight = swarm.programs[name]!
+      const draft = weight > 0 && random.below(100) < weight ? request(this.#asker(state)) : null
+      if (draft !== null) return { ...draft, sentAt: -Infinity }
+    }
+    return null
+  }
+
   #asker(state: State): Asker {
     const { random, swarm } = this.#around
-    return { random, swarm, state, account: this.#caller.account, terms: () => this.#terms(), key: () => this.#newKey() }
+    return {
+      random, swarm, state, account: this.#caller.account, number: this.number, terms: () => this.#terms(), key: () => this.#newKey(),
+    }
   }
 
   #signIn(): Request {
-    const address = `0x${String(this.number + 1).padStart(40, '0')}`
+    const address = `0x${String(this.#wallet + 1).padStart(40, '0')}`
+    const application = this.#around.swarm.programs['builder'] === 0 ? 0 : this.#wallet % APPLICATIONS
     const publicKey = String(this.number + 1).padStart(64, '0')
     return this.#request(CommandType.OPEN_SESSION, (engine, at, correlation) =>
-      encodeOpenSession(engine, at, correlation, 0, address, publicKey, -1, null))
+      encodeOpenSession(engine, at, correlation, application, address, publicKey, -1, null))
   }
 
   #newKey(): string {

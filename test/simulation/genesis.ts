@@ -1,7 +1,7 @@
 /**
  * The simulated exchanges: few and poor clients, so that funds, orders per account and books are at their ends now and then. One
  * has two spot pairs; the other has two perpetuals besides, and a third one for the drill, with short funding intervals, few rows for all
- * of margin trading, and fees that make the insurance fund rich enough to take positions over.
+ * of margin trading and copy trading, and fees that make the insurance fund rich enough to take positions over.
  */
 import { genesisText, LADDER, pairSpec, perpPair, type VariantSpec } from '../support/variants.ts'
 
@@ -42,7 +42,8 @@ const perpetual = (base: string): VariantSpec['pairs'][number] => perpPair(`${ba
 const WITH_PERPS: VariantSpec = {
   ...SPOT,
   limits: {
-    ...SPOT.limits, marginAccounts: 64, riskBuckets: 64, positions: 80, marginSubAccounts: 2, bucketsPerMarginAccount: 5,
+    ...SPOT.limits, marginAccounts: 64, riskBuckets: 96, positions: 96, marginSubAccounts: 3, bucketsPerMarginAccount: 5,
+    leaders: 4, follows: 8, followsPerAccount: 2, followersPerLeader: 3, handlePauseMs: 3000,
   },
   assets: [['USD', 6, '900'], ...SPOT.assets.slice(1), ['C', 3, '1']],
   pairs: [...SPOT.pairs, ...['A', 'B', 'C'].map(perpetual)],

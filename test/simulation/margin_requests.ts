@@ -32,6 +32,8 @@ export interface Asker {
   readonly swarm: Swarm
   readonly state: State
   readonly account: number
+  /** Of the client. */
+  readonly number: number
   /** A spot order with its idempotency key, to be made one of a perpetual. */
   terms(): OrderTerms
   /** An idempotency key that was never used. */
@@ -178,11 +180,12 @@ function open(asker: Asker, accounts: readonly MarginAccountView[], buckets: rea
   return place(asker, pair, cross | sideOf(random), lots, { ...named, leverage, collateral, strategyKey, keyLow, keyHigh })
 }
 
-/** Part of a position, or all of it, at market or as a limit; now and then without naming it. */
-function close(asker: Asker, { row, pair, lots, openedSequence }: PositionView): Draft {
+/** Part of a position, or all of it, at market or as a limit. */
+export function close(
+  asker: Asker, { row, pair, lots, openedSequence }: PositionView, market = asker.random.below(3) === 0 ? Flag.MARKET : 0,
+): Draft {
   const { random } = asker
   const side = lots > 0 ? Flag.SELL : 0
   const size = random.below(2) === 0 ? Math.abs(lots) : 1 + random.below(Math.abs(lots))
-  const kind = random.below(3) === 0 ? Flag.MARKET : 0
-  return place(asker, pair, side | kind | Flag.REDUCE_ONLY | Flag.CLOSE, size, { position: row + 1, namedSequence: openedSequence })
+  return place(asker, pair, side | market | Flag.REDUCE_ONLY | Flag.CLOSE, size, { position: row + 1, namedSequence: openedSequence })
 }

@@ -27,6 +27,16 @@ t.test('crashes lose nothing and double nothing', async (t) => {
   t.pass('none of them broke a promise')
 })
 
+/** Of programs that any exchange has, and of copy trading. */
+const PROGRAMS = [
+  'application fee of a taker', 'application fee of a maker', 'builder fee set', 'revenue share', 'lease claimed', 'lease renewed',
+  'lease conflict', 'fenced order', 'order of a holder', 'another maker',
+]
+const COPIES = [
+  'leader REGISTERED', 'leader RELEASED', 'follow CREATED', 'follow UPDATED', 'follow COPIED', 'follow SKIPPED', 'follow STOPPING',
+  'follow CLOSED', 'follow STOPPED', 'position closed by a follower',
+]
+
 /** Runs until each of `wanted` was met, one of them with a history, which costs more than all else. */
 function meets(t: Test, wanted: readonly string[], isOne: (swarm: Swarm) => boolean): void {
   const counts: Record<string, number> = {}
@@ -47,8 +57,8 @@ t.test('a run meets what it is there for', async (t) => {
     'power failures', 'kills', 'failed syncs', 'follower killed', 'follower compared', 'snapshots', 'full rings',
     'clock jumps', 'repeated', 'history compared', 'crash: history reads', 'crash: applied, not answered',
     'losses accepted', 'tails cut', 'clients that lost orders',
-    'crash: answered', 'crash: written journal/data', 'crash: synced journal/data',
-  ], ({ perps }) => !perps)
+    'crash: answered', 'crash: written journal/data', 'crash: synced journal/data', ...PROGRAMS,
+  ], ({ perps, programs }) => !perps && programs['builder']! > 0 && programs['leases']! > 0)
 })
 
 t.test('and what perpetuals are there for', async (t) => {
@@ -63,13 +73,13 @@ t.test('and what perpetuals are there for', async (t) => {
   ], ({ drill }) => drill)
 })
 
-t.test('and what orders that wait are there for', async (t) => {
+t.test('and what orders that wait and copy trading are there for', async (t) => {
   meets(t, [
     'TAKE_PROFIT ARMED', 'TAKE_PROFIT TRIGGERED', 'TAKE_PROFIT OCO', 'STOP_LOSS TRIGGERED', 'STOP_LOSS OCO', 'STOP_LOSS EXPIRED',
     'STOP_LOSS POSITION_CLOSED', 'TRAILING_STOP ARMED', 'TRAILING_STOP TRIGGERED', 'TRAILING_STOP ENTRY_ENDED',
     'TRAILING_STOP USER_CANCELLED', 'TWAP STARTED', 'TWAP SLICE', 'TWAP SKIPPED', 'TWAP COMPLETED', 'TWAP WINDOW_OVER',
-    'TWAP CONDITION_EXPIRED', 'TWAP SESSION_REVOKED', 'power failures', 'losses accepted', 'history compared',
-  ], ({ waiting }) => waiting > 10)
+    'TWAP CONDITION_EXPIRED', 'TWAP SESSION_REVOKED', 'power failures', 'losses accepted', 'history compared', ...COPIES,
+  ], ({ waiting, programs }) => waiting > 10 && programs['copies']! > 10)
 })
 
 t.test('one run alone meets every kind of liquidation', async (t) => {

@@ -5,6 +5,7 @@
  * Drawn apart from everything else, so that another kind of weight does not change what a run without it does.
  */
 import { createPrng } from '../../core/lib/prng.ts'
+import { PROGRAMS } from './programs/all.ts'
 
 export interface Swarm {
   readonly perps: boolean
@@ -35,16 +36,32 @@ export interface Swarm {
   readonly drill: boolean
   /** Requests of 100 that are of orders that wait. */
   readonly waiting: number
+  /** By name of a program: requests of 100 that are of it; 0: the run is without it. */
+  readonly programs: Readonly<Record<string, number>>
 }
 
 const NONE: Swarm = {
   perps: false, margin: 0, prices: 0, funds: 0, settings: 0, gaps: 0, gapMs: 0, jumps: 0, jumpParts: 0, freezes: 0, opens: 0, closes: 0,
   moves: 0, accounts: 0, cross: 0, leverage: 0, drill: false,
-  waiting: 0,
+  waiting: 0, programs: {},
 }
 
 /** The mixture of this seed: one run of two has perpetuals. */
 export function swarmOf(seed: number): Swarm {
+  const swarm = mixtureOf(seed)
+  return { ...swarm, programs: programsOf(seed, swarm.perps) }
+}
+
+/** Each program is in one run of two that may have it; drawn by itself. */
+function programsOf(seed: number, perps: boolean): Swarm['programs'] {
+  const random = createPrng(seed ^ 0x33d1)
+  return Object.fromEntries(PROGRAMS.map(({ name, weights, needsPerps }) => {
+    const drawn = random.below(2 * weights.length)
+    return [name, needsPerps && !perps ? 0 : weights[drawn] ?? 0]
+  }))
+}
+
+function mixtureOf(seed: number): Swarm {
   const random = createPrng(seed ^ 0x7e4f)
   const one = (...of: number[]): number => of[random.below(of.length)]!
   if (random.below(2) === 0) return { ...NONE, waiting: one(0, 10) }
@@ -53,5 +70,6 @@ export function swarmOf(seed: number): Swarm {
     gapMs: one(5000, 25_000, 70_000), jumps: one(5, 20, 50), jumpParts: one(6, 12, 30), freezes: one(0, 2, 6), opens: one(50, 80),
     closes: one(0, 10, 25), moves: one(2, 10, 30), accounts: one(0, 3, 10), cross: one(0, 40, 100), leverage: one(500, 2000, 2000),
     drill: random.below(2) === 0, waiting: one(0, 15, 40),
+    programs: {},
   }
 }

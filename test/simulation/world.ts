@@ -209,6 +209,7 @@ export class World {
     if (this.#chance(1, 40)) this.#cast.operator.seeClock(life)
     if (this.#swarm.perps) this.#cast.operator.act(life)
     if (faults) this.#cast.drill?.act(life)
+    if (faults) this.#cast.operate(life)
     if (faults && this.#stalled === 0 && this.#chance(1, 60)) this.#stalled = 1 + this.#random.below(30)
     // Now and then the matcher does not get to run for a while, and the rings fill.
     if (faults && this.#stalled > 0) this.#stalled--

@@ -1,6 +1,6 @@
 /**
- * Promise: who is woken by an alert of perpetuals finds what to do: in the alert itself, and in the table of data/ops/README.md, which
- * names only alerts and commands that there are. That metrics named there exist is in scenario/operator.test.ts.
+ * Promise: who is woken by an alert of perpetuals or managed markets finds what to do: in the alert itself, and in the table of
+ * data/ops/README.md, which names only alerts and commands that there are. That metrics named there exist is in scenario/operator.test.ts.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ const rules = read('alerts.yml').split('- alert: ').slice(1).map((rule) => ({ na
 const runbook = read('README.md')
 const rows = [...runbook.matchAll(/^\| (Ringbook[^|]*) \|[^|]+\|[^|]+\|$/gm)].flatMap(([, names]) => names!.split(', '))
 const about = rules.filter(({ rule }) =>
-  [...PERP_METRICS.map(({ name }) => name), 'exchange_liquidations_'].some((name) => rule.includes(name)))
+  [...PERP_METRICS.map(({ name }) => name), 'exchange_liquidations_', 'exchange_maker_leases'].some((name) => rule.includes(name)))
 
 t.test('every alert has its row, and every row its alert', async (t) => {
-  t.ok(about.length >= 12, about.map(({ name }) => name).join(' '))
+  t.ok(about.length >= 13, about.map(({ name }) => name).join(' '))
   for (const { name, rule } of about) {
     t.ok(rows.includes(name), `the table has ${name}`)
     t.match(rule, /\n +action: \S/, `${name} says what to do`)
@@ -26,7 +26,7 @@ t.test('every alert has its row, and every row its alert', async (t) => {
 
 t.test('every command that is named is one', async (t) => {
   const texts = [runbook.replaceAll('`npm run operator -- --help`', ''), ...about.map(({ rule }) => rule)].join('\n')
-  const calls = /(?:`|operator -- |then )((perps|insurance|liquidations|holders|limits|pairs) \w+)/g
+  const calls = /(?:`|operator -- |then )((perps|insurance|liquidations|holders|limits|pairs|launches) \w+)/g
   const named = [...texts.matchAll(calls)].map(([, call]) => call!)
   t.ok(new Set(named).size >= 8, named.join(', '))
   const isCommand = (call: string): boolean =>
