@@ -233,6 +233,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     else if (variant === 'listing' || variant === 'launches') makeListingJournal(dataDir, variant)
     else if (variant === 'builder') makeMarginJournal(dataDir, 'perpsBuilder')
     else if (variant === 'copies') makeMarginJournal(dataDir, 'perpsCopied')
+    else if (variant === 'referrals') makeMarginJournal(dataDir, 'perpsReferred')
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))
     writeFileSync(LIST, `${JSON.stringify({ ...recorded, [name]: read(dataDir) }, null, 2)}\n`)
