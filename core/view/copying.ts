@@ -80,12 +80,21 @@ export function readLeaders(state: State, gate: Int32Array): LeaderView[] | null
 /** The leader that an account is, `undefined`: it has no handle; `null`: unreadable. */
 export function readLeaderOf(state: State, gate: Int32Array, account: number): LeaderView | undefined | null {
   if (!isThere(state)) return undefined
-  return between(gate, () => {
-    const number = get(state, copyAccountRow(state, account), COPY_ACCOUNT.LEADER) - 1
-    if (number < 0 || number >= state.genesis.limits.leaders) return undefined
-    const view = copyLeader(state, number)
-    return view.handle === '' ? undefined : view
-  })
+  return between(gate, () => copyLeaderOf(state, account))
+}
+
+function copyLeaderOf(state: State, account: number): LeaderView | undefined {
+  const number = get(state, copyAccountRow(state, account), COPY_ACCOUNT.LEADER) - 1
+  if (number < 0 || number >= state.genesis.limits.leaders) return undefined
+  const view = copyLeader(state, number)
+  return view.handle === '' ? undefined : view
+}
+
+/** The handle of each account, '' where it has none; `null`: unreadable. Of accounts that never led one word says so. */
+export function readHandles(state: State, gate: Int32Array, accounts: readonly number[]): string[] | null {
+  const led = (account: number): boolean => isThere(state) && get(state, copyAccountRow(state, account), COPY_ACCOUNT.LEADER) !== 0
+  if (!accounts.some(led)) return accounts.map(() => '')
+  return between(gate, () => accounts.map((account) => copyLeaderOf(state, account)?.handle ?? ''))
 }
 
 /** Handle in small letters, as words. */

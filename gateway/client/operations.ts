@@ -381,6 +381,14 @@ export const OPERATIONS = {
     method: 'GET', path: '/api/v1/buildercodes/config',
     access: 'public', body: false, repeat: 'always',
   },
+  GetReferralPosition: {
+    method: 'GET', path: '/api/v1/refprog/referrals/me',
+    access: 'session', body: false, repeat: 'always',
+  },
+  GetReferralDownline: {
+    method: 'GET', path: '/api/v1/refprog/referrals/me/downline',
+    access: 'session', body: false, repeat: 'always',
+  },
   GetRewardsBalance: {
     method: 'GET', path: '/api/v1/refprog/rewards/balance',
     access: 'session', body: false, repeat: 'always',

@@ -13,6 +13,7 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { addressText } from './accounts.ts'
 import { amountText } from './amounts.ts'
+import { shortWallet } from './display.ts'
 import { marginAccountIdField, MarginModeName } from './margin_summary.ts'
 import { Decimal, Nullable, rfc3339, Timestamp, Uuid } from './operation.ts'
 import * as fields from './fields.ts'
@@ -102,9 +103,6 @@ export function followRecord({ genesis }: Gateway, asset: Asset, view: FollowVie
     updatedAt: rfc3339(view.updatedAt),
   }
 }
-
-/** `0x1234…abcd`. */
-export const shortWallet = (wallet: string): string => `${wallet.slice(0, 6)}…${wallet.slice(-4)}`
 
 export function followerRecord({ state }: Gateway, asset: Asset, view: FollowView): FollowerRecord {
   const walletAddress = addressText(readAccount(state, view.account).address)

@@ -233,6 +233,13 @@ export const slice = {
   createdAt: '2026-01-15T09:31:02.250Z', updatedAt: '2026-01-15T09:31:02.250Z',
 }
 
+export const otherUser = { walletAddress: WALLET, display: '0x3C44…93BC' }
+const rewarded = { token: usdc.token, amount: '1.25' }
+export const reward = { tradeId: TRADE, level: 1, source: otherUser, ...rewarded, createdAt: LATER }
+export const rewardSource = { source: otherUser, level: 1, earned: [rewarded], lastEarnedAt: LATER }
+export const referee = { ...otherUser, joinedAt: MOMENT }
+export const referralLevel = { level: 1, referees: 1, share: '0.2', earned: [rewarded] }
+
 export const FOLLOW = followId(81, 3)
 export const leader = {
   handle: 'north-star', followers: 12, allocation: '25000', since: MOMENT, returnPercent: null, maxDrawdownPercent: null,

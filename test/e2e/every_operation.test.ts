@@ -77,6 +77,9 @@ t.test('every operation of the table, once', async (t) => {
   t.match(await client.SetBuilderFee({ bps: 5 }), { builderFeeBps: 5, previousBuilderFeeBps: 0, changesRemaining: 1 })
   const { application } = await client.GetBuildercodesConfig({ clientId: 'ringbook' })
   t.match(application, { enrolled: true, payoutAddress: address, builderFeeBps: 5, builderMakerFeeBps: 0 })
+  t.match(await client.GetReferralPosition(), { referralCode: /^[0-9A-Z-]{14}$/, referrer: null, totalEarned: [], rewards: [] })
+  const downline = await client.GetReferralDownline()
+  t.match(downline, { earningsBySource: [], directReferees: [], complete: true, summary: [{ level: 1, referees: 0, share: '0.2' }, {}, {}] })
   t.match((await client.ListSweeperChains()).chains, [{ chainId: 1328, isHub: true }, { chainId: 11_155_111, isHub: false }])
   const applicant = { walletAddress: address, email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
   await t.rejects(client.SubmitApplication(applicant), { status: 403, code: 'PERMISSION_DENIED' }, 'the whitelist is closed')
@@ -90,7 +93,7 @@ t.test('every operation of the table, once', async (t) => {
   const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade GetScreener GetMarketMetadata GetCandles'
   const rest = 'GetFaucetInfo Mint Check GetApplicationConfig ListApplicationUsers ListApplicationBalances'
   const backend = 'ListApplicationOrders ListApplicationMovements GetApplicationStats'
-  const answered = 'SubmitApplication ListSweeperChains ClaimLease GetBuildercodesConfig SetBuilderFee'
+  const answered = 'SubmitApplication ListSweeperChains ClaimLease GetBuildercodesConfig SetBuilderFee GetReferralPosition GetReferralDownline'
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
   const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
   const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'

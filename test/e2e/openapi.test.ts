@@ -129,6 +129,7 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await operate(exchange, '/builder/enroll', { application: 'ringbook', payoutUserId: (await maker.GetProfile()).id })
   await maker.SetBuilderFee({ bps: 0, makerBps: null })
   await maker.GetBuildercodesConfig({ clientId: 'ringbook' })
+  for (const name of ['GetReferralPosition', 'GetReferralDownline'] as const) await maker.call(name, {})
   await maker.ClaimLease({ launchId: 'launch-1', ownerId: 'process-1', expectedGeneration: '0' })
   for (const name of ['Refresh', 'Revoke'] as const) await maker.call(name, {})
   await t.rejects(maker.SubmitApplication(JSON.parse(example(CLOSED).body!)), { code: 'PERMISSION_DENIED' })

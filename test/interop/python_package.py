@@ -76,6 +76,8 @@ class Everything:
         await self.programs(address)
         assert (await self.call("GetBuildercodesConfig", clientId="ringbook"))["application"]["enrolled"] is False
         assert await self.refused("SetBuilderFee", bps=0) == "NOT_ENROLLED"
+        assert (await self.call("GetReferralPosition"))["rewards"] == []
+        assert (await self.call("GetReferralDownline"))["complete"] is True
         await self.call("Challenge", address=address, sessionPublicKey=self.client.key.public_key)
         pairs = (await self.call("ListTradingPairs", pageSize=100))["tradingPairs"]
         pair = next(each["id"] for each in pairs if each["symbol"] == "ETH/USDC")

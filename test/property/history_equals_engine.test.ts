@@ -24,6 +24,8 @@ const RUNS = given
 const place = ({ sequence }: { sequence: number }): { sequence: number; index: number } => ({ sequence, index: 0 })
 /** Flags that the engine adds and the history leaves out. */
 const ADDED = Flag.RESTING | Flag.BY_AGENT | Flag.ADD_ON
+/** Transactions that come from outside of what an account trades. */
+const GIVEN: readonly number[] = [Transaction.FAUCET, Transaction.TRANSFER, Transaction.REFERRAL_REWARD]
 const WALK = { limit: 1000, skip: 0, countMost: 0 }
 
 const accountsOf = ({ state }: HistoryRun): number[] => Array.from({ length: state.scalars[SCALAR.ACCOUNTS]! }, (_, account) => account)
@@ -132,7 +134,7 @@ function checkSums(t: Test, run: HistoryRun, account: number, movements: readonl
 function creditValue({ genesis, plain }: HistoryRun, { transaction, entry, asset, amount: atoms, sequence }: HistoryMovement): bigint {
   const reference = genesis.feeTiers.asset
   const isPaidOut = transaction === Transaction.REVENUE_SHARE || (transaction === Transaction.APPLICATION_FEE && entry === Entry.CREDIT)
-  const comes = transaction === Transaction.FAUCET || transaction === Transaction.TRANSFER || isPaidOut
+  const comes = isPaidOut || GIVEN.includes(transaction)
   if (!comes) return 0n
   const amount = entry === Entry.DEBIT ? -atoms : atoms
   if (asset === reference) return amount

@@ -29,6 +29,8 @@ const { SEED, VARIANT, COMMANDS } = process.env
 const RUNS = SEED !== undefined || VARIANT !== undefined
   ? [[VARIANT ?? 'perps', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
   : ([['perps', 71, 16_000], ['perpsTight', 72, 8_000], ['perpsBuilder', 73, 8_000]] as const)
+/** Transactions that come from outside of what an account trades. */
+const GIVEN: readonly number[] = [Transaction.FAUCET, Transaction.TRANSFER, Transaction.REFERRAL_REWARD]
 const WALK = { limit: 1000, skip: 0, countMost: 0 }
 const [TURN_EVERY, TURN_MOST] = [7, 48]
 t.setTimeout(300_000)
@@ -142,7 +144,7 @@ function isAccountedFor(state: State, answers: Answers, account: number, movemen
   // within the account come and go.
   const credited = movements.reduce((sum, { transaction, entry, asset, amount }) => {
     const paidOut = transaction === Transaction.REVENUE_SHARE || (transaction === Transaction.APPLICATION_FEE && entry === Entry.CREDIT)
-    const given = transaction === Transaction.FAUCET || transaction === Transaction.TRANSFER || paidOut
+    const given = paidOut || GIVEN.includes(transaction)
     const outside = asset === state.collateralAsset && given
     return !outside || (entry !== Entry.CREDIT && entry !== Entry.DEBIT) ? sum : entry === Entry.CREDIT ? sum + amount : sum - amount
   }, 0n)

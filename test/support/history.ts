@@ -63,6 +63,7 @@ export class PlainHistory {
       else if (type === EventType.ORDER_ENDED) this.#end(event, event['released'] as bigint)
       else if (type === EventType.CREDIT) this.#credit(event)
       else if (type === EventType.APPLICATION_FEE) this.#charge(event)
+      else if (type === EventType.REFERRAL_REWARD) this.naive.rewards.reward(event)
       else this.#result(answeredTypeOf(events.u32[base]!), event)
     }
   }
@@ -210,7 +211,7 @@ export class PlainHistory {
 /** Transactions of credits that are no transfer. */
 const CREDITED: Readonly<Record<number, number>> = {
   [CreditSource.FAUCET]: Transaction.FAUCET, [CreditSource.APPLICATION_FEE]: Transaction.APPLICATION_FEE,
-  [CreditSource.REVENUE_SHARE]: Transaction.REVENUE_SHARE,
+  [CreditSource.REVENUE_SHARE]: Transaction.REVENUE_SHARE, [CreditSource.REFERRAL_REWARD]: Transaction.REFERRAL_REWARD,
 }
 
 export interface HistoryRun {

@@ -8,6 +8,7 @@ import type {
   Position, PositionsAsk, Queries, QueryName, ScreenerAsk, TradesAsk, TwapOrdersAsk, TwapSlicesAsk, Walk,
 } from '../../core/history/answer/queries.ts'
 import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
+import { NaiveRewards } from './naive_rewards.ts'
 
 export interface NaiveHistory {
   readonly orders: HistoryOrder[]
@@ -27,6 +28,8 @@ export interface NaiveHistory {
   readonly values: Map<HistoryTrade, TradeValue>
   /** What applications charged, in quote atoms and in the reference asset. */
   readonly charges: Charge[]
+  /** What referrers earned. */
+  readonly rewards: NaiveRewards
   /** Its pairs are what a screener lists; without it there are none. */
   genesis: Genesis | null
   /** When its newest command was, Unix ms, while it lacks the last one; `null`: it lacks nothing. */
@@ -50,7 +53,7 @@ export const createNaiveHistory = (): NaiveHistory => ({
   orders: [], trades: [], movements: [], positions: [], payments: [], rates: [], liquidations: [], conditionals: [],
   twaps: [],
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
-  applications: new Map(), values: new Map(), charges: [], genesis: null, behind: null, asked: [],
+  applications: new Map(), values: new Map(), charges: [], rewards: new NaiveRewards(), genesis: null, behind: null, asked: [],
 })
 
 const same = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
@@ -228,6 +231,10 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
       const asked = request.ask as CandlesAsk
       return candlesAsked(naiveCandles(history.trades, asked), asked)
     }
+    case 'rewards':
+      return history.rewards.of(ask.account).rewards()
+    case 'rewardSources':
+      return history.rewards.of(ask.account).rewardSources()
     case 'positions':
       return positions(history, request.ask as PositionsAsk)
     case 'position': {

@@ -44,6 +44,7 @@ export async function askPrograms(script: Script, address: string): Promise<void
   const { maker } = script
   await script.call('GetBuildercodesConfig', { clientId: 'ringbook' })
   await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
+  for (const name of ['GetReferralPosition', 'GetReferralDownline'] as const) await script.call(name, {}, maker)
   await script.call('ListSweeperChains')
   const names = { email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
   await script.call('SubmitApplication', { walletAddress: address, ...names })

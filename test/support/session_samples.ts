@@ -111,6 +111,7 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     ListDelegatedAgents: {}, GetDelegatedAgent: { agentId: NO_AGENT }, RevokeDelegatedAgent: { agentId: NO_AGENT },
     ClaimLease: { launchId: 'launch-7', ownerId: 'process-1', expectedGeneration: '0' },
     SetBuilderFee: { bps: 0, makerBps: 0 },
+    GetReferralPosition: {}, GetReferralDownline: {},
     ...marginInputs(genesis), ...waitingInputs(genesis), ...copyInputs(),
   }
 }

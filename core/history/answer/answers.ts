@@ -19,6 +19,7 @@ import { createPortfolioReader } from './portfolio_reader.ts'
 import type { HistoryTrade, Queries, QueryName, TradesAsk } from './queries.ts'
 import type { HistoryDatabase } from '../store/store.ts'
 import { boundsOf, descend, descendThrough, start } from './trails.ts'
+import { createRewardReader } from './reward_answers.ts'
 import { createWaitingReader } from './waiting_answers.ts'
 import { walk, type Trail } from './walk.ts'
 
@@ -53,9 +54,10 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const isPerp = (pair: number): boolean => genesis.pairs[pair]!.perp !== null
   const margin = createMarginReader(store, isPerp)
   const waiting = createWaitingReader(store, orders, margin)
+  const rewards = createRewardReader(store)
   const readers = [
     orders, postings, orderReferences, postingReferences, candles, hours, prices, ...trades, marks, marginValues,
-    ...applications.readers, ...margin.readers, ...waiting.readers,
+    ...applications.readers, ...margin.readers, ...waiting.readers, ...rewards.readers,
   ]
   return {
     *order(ask) {
@@ -91,6 +93,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     candles: (ask) => listCandles(candles, ask),
     ...margin.answers,
     ...waiting.answers,
+    ...rewards.answers,
     forget: () => {
       store.forget()
       for (const reader of readers) reader.forget()

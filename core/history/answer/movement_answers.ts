@@ -16,7 +16,7 @@ const { at: REF } = POSTING_REFERENCE
 
 /** The amount says whether it takes or brings. */
 const isSigned = (kind: number): boolean =>
-  kind === Posting.TRANSFER || kind === Posting.APPLICATION_FEE || kind === Posting.REVENUE_SHARE
+  kind === Posting.TRANSFER || kind === Posting.APPLICATION_FEE || kind === Posting.REVENUE_SHARE || kind === Posting.REFERRAL_REWARD
 
 /** Shape of the posting at `at`. */
 function shapeAt(views: PageReader['views'], at: number): number {

@@ -8,6 +8,7 @@
 import type { Listing, OrdersAsk, Position, Walk } from '../../view/listing.ts'
 import type { MarginQueries, Named, OpenInterest } from './margin_queries.ts'
 import type { HistoryOrder } from './order_queries.ts'
+import type { RewardQueries } from './reward_queries.ts'
 import type { WaitingQueries } from './waiting_queries.ts'
 
 export { Entry, ENTRY_NAMES, Transaction, TRANSACTION_NAMES, Reference } from '../store/movement_kinds.ts'
@@ -17,6 +18,7 @@ export type {
   HistoryPosition, LiquidationsAsk, Named, OpenInterest, PositionsAsk,
 } from './margin_queries.ts'
 export type { HistoryOrder } from './order_queries.ts'
+export type { HistoryReward, RewardSource, RewardTotal } from './reward_queries.ts'
 export type {
   ConditionalOrdersAsk, HistoryConditionalOrder, HistoryTwapOrder, TwapOrdersAsk, TwapSlicesAsk,
 } from './waiting_queries.ts'
@@ -255,7 +257,7 @@ export interface Screener {
 }
 
 /** Every question by name. `null`: there is no such thing, or it is not the asker's. */
-export interface Queries extends MarginQueries, WaitingQueries {
+export interface Queries extends MarginQueries, WaitingQueries, RewardQueries {
   order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
   orders: { ask: OrdersAsk; answer: Listing<HistoryOrder> }
   trade: { ask: { sequence: number; index: number }; answer: HistoryTrade | null }

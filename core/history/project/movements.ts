@@ -58,7 +58,7 @@ export interface MovementsModel {
 /** What a CREDIT is. */
 const CREDITED: Readonly<Record<number, number>> = {
   [CreditSource.FAUCET]: Posting.CREDIT, [CreditSource.APPLICATION_FEE]: Posting.APPLICATION_FEE,
-  [CreditSource.REVENUE_SHARE]: Posting.REVENUE_SHARE,
+  [CreditSource.REVENUE_SHARE]: Posting.REVENUE_SHARE, [CreditSource.REFERRAL_REWARD]: Posting.REFERRAL_REWARD,
 }
 
 class Movements implements MovementsModel {

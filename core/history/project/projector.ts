@@ -13,13 +13,14 @@ import type { Genesis } from '../../state/genesis.ts'
 import { createApplicationTrades } from './application_trades.ts'
 import { createAccounts, type AccountsModel } from './accounts.ts'
 import { createCandles } from './candles.ts'
-import { openTables } from '../store/heads.ts'
+import { openTables, type Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
 import { createMargin } from './margin.ts'
 import { createMovements } from './movements.ts'
 import { createOrders } from './orders.ts'
 import { createPortfolio } from './portfolio.ts'
 import { Postings } from './postings.ts'
+import { createRewards } from './rewards.ts'
 import { createTrades } from './trades.ts'
 import { createWaiting } from './waiting.ts'
 import type { HistoryDatabase } from '../store/store.ts'
@@ -40,9 +41,8 @@ export interface Projector {
 
 const rests = (outcome: number): boolean => (outcome & 0xff) === Status.SUBMITTED || (outcome & 0xff) === Status.PARTIALLY_FILLED
 
-/** A projector that goes on where the tables stand. */
-export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
-  const tables = openTables(database)
+/** The read models, and all of them in the order in which they are written. */
+function createModels(tables: Tables, genesis: Genesis, identities: Identities) {
   const accounts = createAccounts(tables, genesis)
   const portfolio = createPortfolio(tables, genesis, accounts)
   const orders = createOrders(tables, genesis.limits.orders, identities)
@@ -53,7 +53,16 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
   const margin = createMargin(tables, genesis, accounts, portfolio, postings)
   const waiting = createWaiting(tables, genesis)
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
-  const models = [orders, trades, candles, margin, waiting, postings, applications, accounts, portfolio]
+  const rewards = createRewards(tables)
+  const all = [orders, trades, candles, margin, waiting, postings, applications, rewards, accounts, portfolio]
+  return { accounts, portfolio, orders, trades, candles, movements, margin, waiting, applications, rewards, all }
+}
+
+/** A projector that goes on where the tables stand. */
+export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
+  const tables = openTables(database)
+  const models = createModels(tables, genesis, identities)
+  const { accounts, portfolio, orders, trades, candles, movements, margin, waiting, applications, rewards } = models
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -94,6 +103,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     else if (type === EventType.LABEL) orders.label(events, base)
     else if (type === EventType.CREDIT) movements.credited(events, base)
     else if (type === EventType.APPLICATION_FEE) charge(events, base)
+    else if (type === EventType.REFERRAL_REWARD) rewards.earned(events, base)
     else {
       margin.take(type, events, base)
       waiting.take(type, events, base)
@@ -106,7 +116,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
       for (let record = 0; record < count; record++) one(events, record * RECORD_WORDS)
     },
     flush: () => {
-      for (const model of models) model.flush()
+      for (const model of models.all) model.flush()
       return tables.flush()
     },
   }

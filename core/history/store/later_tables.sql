@@ -55,3 +55,19 @@ create table if not exists application_fee_page (
   id integer primary key,            -- application × 2^29 + number of the page
   records blob not null
 ) strict;
+create table if not exists reward_entry_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists reward_total_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists reward_source_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists recent_source_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;

@@ -51,6 +51,13 @@
  *
  *   application_fee_page     APPLICATION_FEES, one for each fill that an order of its accounts was charged for, in order of sequence
  *
+ * and what referrals earn, records of reward_layout.ts, changed in place:
+ *
+ *   reward_entry_page        REWARD_ENTRY, the newest hundred of an account, owner = account
+ *   reward_total_page        REWARD_TOTAL, one for each level and asset, in the order they were first earned, owner = account
+ *   reward_source_page       REWARD_SOURCE, one for each referrer and asset, in the order they were first earned, owner = source
+ *   recent_source_page       RECENT_SOURCE, the hundred sources that an account earned of last, newest first, owner = account
+ *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
  * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
  * pages of records of an owner are its pages of checksums (checks.ts), by which every page read is known to be the newest of its place.
@@ -61,17 +68,18 @@ import {
   FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, LIQUIDATION_RECORD, MARGIN_ACCOUNT_RECORD, MARGIN_HOUR, MARK_MINUTE, ORDER_MARGIN_RECORD,
   POSITION_RECORD, RISK_BUCKET_RECORD,
 } from './margin_layout.ts'
+import { RECENT_SOURCE, REWARD_ENTRY, REWARD_SOURCE, REWARD_TOTAL } from './reward_layout.ts'
 import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 
 /** Part of the position row. */
-export const HISTORY_FORMAT = 9
+export const HISTORY_FORMAT = 10
 /**
- * Formats that this version reads and goes on with; a store of any other is made anew. Those before 9 have the same records, but no table
- * of what applications charge; those before 8 none of orders that wait; those before 7 none of margin trading;
- * those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have none packed (packing.ts). A record
- * that changes leaves only the newest format here.
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those before 10 have the same records, but no table
+ * of rewards; those before 9 none of what applications charge; those before 8 none of orders that wait; those before 7 none of margin
+ * trading; those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have none packed (packing.ts).
+ * A record that changes leaves only the newest format here.
  */
-const READABLE: readonly number[] = [4, 5, 6, 7, 8, HISTORY_FORMAT]
+const READABLE: readonly number[] = [4, 5, 6, 7, 8, 9, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
@@ -91,6 +99,8 @@ export const PAGE_TABLES = {
   funding_rate_page: FUNDING_RATE_RECORD.words,
   conditional_order_page: CONDITIONAL_RECORD.words, twap_order_page: 2 * RECORD_WORDS, twap_slice_page: SLICE_RECORD.words,
   application_fee_page: 8,
+  reward_entry_page: REWARD_ENTRY.words, reward_total_page: REWARD_TOTAL.words, reward_source_page: REWARD_SOURCE.words,
+  recent_source_page: RECENT_SOURCE.words,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]
@@ -136,6 +146,8 @@ export const Posting = {
   POSITION: 9, COLLATERAL: 10,
   /** What the application of an order charged for a fill: from whoever paid, and to its payout account. Of what the house earned. */
   APPLICATION_FEE: 11, REVENUE_SHARE: 12,
+  /** What an account takes of its rewards. */
+  REFERRAL_REWARD: 13,
   /**
    * Bits beside the kind of a fill of an order that its master pays for: the master's posting moves balances and is no trade of his, the
    * sub-account's is a trade and moves nothing. A fill of a perpetual moves no balances either: it is FUNDED, by the margin account.

@@ -53,6 +53,7 @@ export function transactionOf(shape: number, row: number): number {
   if (kind === Posting.TRANSFER) return Transaction.TRANSFER
   if (kind === Posting.APPLICATION_FEE) return Transaction.APPLICATION_FEE
   if (kind === Posting.REVENUE_SHARE) return Transaction.REVENUE_SHARE
+  if (kind === Posting.REFERRAL_REWARD) return Transaction.REFERRAL_REWARD
   if (!isFill(kind) || row <= BASE_LEG) return Transaction.TRADE
   return flowOf(shape) === Flow.OUT ? Transaction.FEE : Transaction.REBATE
 }
@@ -61,7 +62,7 @@ export function transactionOf(shape: number, row: number): number {
 const MADE: readonly number[] = [
   Transaction.TRADE, Transaction.FEE, Transaction.REBATE, Transaction.FAUCET, Transaction.TRANSFER, Transaction.FUNDING,
   Transaction.LIQUIDATION, Transaction.ADL, Transaction.SETTLEMENT, Transaction.ADJUSTMENT, Transaction.APPLICATION_FEE,
-  Transaction.REVENUE_SHARE,
+  Transaction.REVENUE_SHARE, Transaction.REFERRAL_REWARD,
 ]
 
 export interface MovementFilters {

@@ -33,11 +33,12 @@ import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 
 const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer', 'funding', 'liquidation', 'adl', 'application_fee',
-  'revenue_share'] as const
+  'revenue_share', 'referral_reward'] as const
 export type Reason = (typeof REASONS)[number]
 /** Reasons of credits that are no transfer. */
 const CREDITS: Readonly<Record<number, Reason>> = {
   [CreditSource.FAUCET]: 'faucet', [CreditSource.APPLICATION_FEE]: 'application_fee', [CreditSource.REVENUE_SHARE]: 'revenue_share',
+  [CreditSource.REFERRAL_REWARD]: 'referral_reward',
 }
 
 export const BALANCES = channel({

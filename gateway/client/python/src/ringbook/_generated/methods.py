@@ -18,21 +18,22 @@ if TYPE_CHECKING:
         DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType, ExecutionStyle, Follow,
         GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
         GetBuildercodesConfigResponse, GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse,
-        GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetRewardsBalanceResponse, GetScreenerResponse,
-        GetServerTimeResponse, GetTradingPairResponse, InstrumentsFrame, Leader, LiquidationsFrame,
-        ListAccountTradesResponse, ListApplicationBalancesResponse, ListApplicationMovementsResponse,
-        ListApplicationOrdersResponse, ListApplicationUsersResponse, ListBalancesResponse,
-        ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFollowsResponse, ListFundingPaymentsResponse,
-        ListFundingRatesResponse, ListLeaderPositionsResponse, ListLeadersResponse, ListMarginAccountsResponse,
-        ListMovementsResponse, ListMyFollowersResponse, ListOrdersResponse, ListPositionsResponse,
-        ListRiskBucketsResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse, ListSweeperChainsResponse,
-        ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse, ListTwapSlicesResponse, LiveFollowStatus,
-        MarginAccount, MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus,
-        OrderType, OrderbookFrame, OrdersFrame, PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame,
-        ReducePositionMarginResponse, RefreshResponse, ReleaseLeaderResponse, ReplaceElement, ReplaceOrderResponse,
-        RevokeDelegatedAgentResponse, RevokeResponse, RiskBucket, RiskBucketState, SetBuilderFeeResponse, Side,
-        SimulateFeesResponse, StopFollowResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame,
-        TradingMode, TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
+        GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetReferralDownlineResponse,
+        GetReferralPositionResponse, GetRewardsBalanceResponse, GetScreenerResponse, GetServerTimeResponse,
+        GetTradingPairResponse, InstrumentsFrame, Leader, LiquidationsFrame, ListAccountTradesResponse,
+        ListApplicationBalancesResponse, ListApplicationMovementsResponse, ListApplicationOrdersResponse,
+        ListApplicationUsersResponse, ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse,
+        ListFollowsResponse, ListFundingPaymentsResponse, ListFundingRatesResponse, ListLeaderPositionsResponse,
+        ListLeadersResponse, ListMarginAccountsResponse, ListMovementsResponse, ListMyFollowersResponse,
+        ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
+        ListSubAccountsResponse, ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse,
+        ListTwapOrdersResponse, ListTwapSlicesResponse, LiveFollowStatus, MarginAccount, MarginMode, MarketStatsFrame,
+        MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame,
+        PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse,
+        RefreshResponse, ReleaseLeaderResponse, ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse,
+        RevokeResponse, RiskBucket, RiskBucketState, SetBuilderFeeResponse, Side, SimulateFeesResponse,
+        StopFollowResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
+        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
         TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
         TransferCollateralToSubAccountResponse, TransferDirection, TransferRewardsResponse,
         TransferSubAccountBalanceResponse, TriggerDirection, TwapOrder, TwapOrdersFrame, TwapState,
@@ -2162,6 +2163,28 @@ class Operations:
         return cast("GetBuildercodesConfigResponse", self._call("GetBuildercodesConfig", {
             "clientId": clientId,
         }))
+
+    def get_referral_position(self) -> GetReferralPositionResponse:
+        """The caller in the referral program. GET /api/v1/refprog/referrals/me
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE,
+        HISTORY_UNAVAILABLE.
+        """
+        return cast("GetReferralPositionResponse", self._call("GetReferralPosition", {}))
+
+    def get_referral_downline(self) -> GetReferralDownlineResponse:
+        """Whom the caller brought. GET /api/v1/refprog/referrals/me/downline
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE,
+        HISTORY_UNAVAILABLE.
+        """
+        return cast("GetReferralDownlineResponse", self._call("GetReferralDownline", {}))
 
     def get_rewards_balance(self) -> GetRewardsBalanceResponse:
         """Rewards of the caller. GET /api/v1/refprog/rewards/balance

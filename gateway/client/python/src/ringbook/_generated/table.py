@@ -134,6 +134,8 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("RevokeDelegatedAgent", "DELETE", "/api/v1/delegated-agents/{agentId}", "session", "never", False, "none"),
     ("SetBuilderFee", "PUT", "/api/v1/buildercodes/builder-fee", "session", "never", True, "none"),
     ("GetBuildercodesConfig", "GET", "/api/v1/buildercodes/config", "public", "always", False, "none"),
+    ("GetReferralPosition", "GET", "/api/v1/refprog/referrals/me", "session", "always", False, "none"),
+    ("GetReferralDownline", "GET", "/api/v1/refprog/referrals/me/downline", "session", "always", False, "none"),
     ("GetRewardsBalance", "GET", "/api/v1/refprog/rewards/balance", "session", "always", False, "none"),
     ("TransferRewards", "POST", "/api/v1/refprog/rewards/transfer", "session", "with-key", True, "none"),
     ("ListApplicationBalances", "GET", "/api/v1/applications/balances", "server-key", "always", False, "number"),

@@ -150,7 +150,7 @@ class BalanceUpdate(TypedDict):
     """What the frame is."""
     reason: Literal[
         "trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl",
-        "application_fee", "revenue_share",
+        "application_fee", "revenue_share", "referral_reward",
     ]
     """What caused it; the first of `reasons`."""
     timestamp: str
@@ -184,7 +184,7 @@ class _BalanceUpdateData(TypedDict):
     """Ranks states of one thing: higher is newer."""
     reasons: list[Literal[
         "trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl",
-        "application_fee", "revenue_share",
+        "application_fee", "revenue_share", "referral_reward",
     ]]
     """Everything that changed the balance since the frame before."""
 
@@ -1136,6 +1136,42 @@ class GetProfileResponse(TypedDict):
     """When it was made."""
     masterAccountId: str | None
     """Of a sub-account: the user that is its master; null for a master."""
+
+
+class _GetReferralDownlineResponse(TypedDict):
+    earningsBySource: list[ReferralSource]
+    """Of all levels, at most 100: whose last reward is the newest comes first."""
+    directReferees: list[Referee]
+    """Users whom the caller brought, at most 500, newest first."""
+    complete: bool
+    """Whether directReferees has all of them; false also when some could not be read now."""
+    summary: list[ReferralLevel]
+    """Levels 1 to 3."""
+
+
+class GetReferralDownlineResponse(_GetReferralDownlineResponse, total=False):
+    """Answer of GetReferralDownline."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
+
+
+class _GetReferralPositionResponse(TypedDict):
+    referralCode: str
+    """Who gives it at the first sign-in was brought by the caller. It never changes."""
+    referrer: PublicUser | None
+    """Who brought the caller; null: nobody, or one whose account is no more."""
+    totalEarned: list[RewardAmount]
+    """Ever, by token; transferred or not."""
+    rewards: list[ReferralRewardEntry]
+    """The newest, at most 100, newest first."""
+
+
+class GetReferralPositionResponse(_GetReferralPositionResponse, total=False):
+    """Answer of GetReferralPosition."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class GetRewardsBalanceResponse(TypedDict):
@@ -2777,6 +2813,14 @@ class PositionsSnapshotData(TypedDict):
     """Open positions."""
 
 
+class PublicUser(TypedDict):
+    """Another user: wallet, and handle or wallet in short."""
+    walletAddress: str
+    """Wallet of the user."""
+    display: str
+    """Handle of the user, or the wallet in short."""
+
+
 class ReducePositionMarginResponse(TypedDict):
     """Answer of ReducePositionMargin."""
     positionId: str
@@ -2787,6 +2831,56 @@ class ReducePositionMarginResponse(TypedDict):
     """Collateral that the bucket of the position has committed now."""
     status: Literal["SUCCESS"]
     """SUCCESS: what was asked for was done."""
+
+
+class Referee(TypedDict):
+    """A user whom the caller brought."""
+    walletAddress: str
+    """Wallet of the user."""
+    display: str
+    """Handle of the user, or the wallet in short."""
+    joinedAt: str
+    """First sign-in."""
+
+
+class ReferralLevel(TypedDict):
+    """One level of those the caller brought."""
+    level: int
+    """1: brought by the caller; 2: by somebody of level 1; 3: by somebody of level 2."""
+    referees: int
+    """Users of this level now."""
+    share: str
+    """What the caller earns of the net fee income of their fills now, 0 to 1."""
+    earned: list[RewardAmount]
+    """Ever, by token; transferred or not."""
+
+
+class ReferralRewardEntry(TypedDict):
+    """What one fill of somebody brought the caller."""
+    tradeId: str
+    """The trade."""
+    level: int
+    """1: brought by the caller; 2: by somebody of level 1; 3: by somebody of level 2."""
+    source: PublicUser
+    """Who traded; of a sub-account its master."""
+    token: str
+    """Contract address of the token."""
+    amount: str
+    """In units of the asset."""
+    createdAt: str
+    """When the trade was."""
+
+
+class ReferralSource(TypedDict):
+    """What the caller earned of one user."""
+    source: PublicUser
+    """Who traded; of a sub-account its master."""
+    level: int
+    """1: brought by the caller; 2: by somebody of level 1; 3: by somebody of level 2."""
+    earned: list[RewardAmount]
+    """Ever, by token; transferred or not."""
+    lastEarnedAt: str
+    """When the last reward came."""
 
 
 class RefreshResponse(TypedDict):
@@ -2863,6 +2957,14 @@ class RevokeResponse(TypedDict):
     """Answer of Revoke."""
     revoked: bool
     """The session of the signing key is closed."""
+
+
+class RewardAmount(TypedDict):
+    """Rewards in one token."""
+    token: str
+    """Contract address of the token."""
+    amount: str
+    """In units of the asset."""
 
 
 class _RiskBucket(TypedDict):
@@ -3731,12 +3833,12 @@ __all__ = [
     "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0", "GetCandlesResponse",
     "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse",
     "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse",
-    "GetRewardsBalanceResponse", "GetRewardsBalanceResponseBalancesItem", "GetScreenerResponse",
-    "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
-    "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "Leader", "LeaderPosition",
-    "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot",
-    "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse",
-    "ListApplicationBalancesResponse", "ListApplicationBalancesResponseBalancesItem",
+    "GetReferralDownlineResponse", "GetReferralPositionResponse", "GetRewardsBalanceResponse",
+    "GetRewardsBalanceResponseBalancesItem", "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse",
+    "InstrumentsFrame", "InstrumentsSnapshot", "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData",
+    "ItemError", "Leader", "LeaderPosition", "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame",
+    "LiquidationsSnapshot", "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem",
+    "ListAccountTradesResponse", "ListApplicationBalancesResponse", "ListApplicationBalancesResponseBalancesItem",
     "ListApplicationMovementsResponse", "ListApplicationMovementsResponseMovementsItem",
     "ListApplicationOrdersResponse", "ListApplicationUsersResponse", "ListApplicationUsersResponseUsersItem",
     "ListBalancesResponse", "ListConditionalOrdersResponse", "ListDelegatedAgentsResponse", "ListFollowsResponse",
@@ -3753,13 +3855,14 @@ __all__ = [
     "OrderbookUpdate", "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem",
     "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData", "PerpConfig", "Position", "PositionDirection",
     "PositionRisk", "PositionStatus", "PositionUpdate", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
-    "ReducePositionMarginResponse", "RefreshResponse", "ReleaseLeaderResponse", "ReplaceElement",
-    "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "RiskBucket", "RiskBucketState",
-    "RiskTier", "ScreenerDay", "ScreenerItem", "SetBuilderFeeResponse", "SettlementStatus", "Side",
-    "SimulateFeesResponse", "StopFollowResponse", "SubAccount", "SubAccountLimit", "SubmitApplicationResponse",
-    "SweeperAsset", "SweeperChain", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot",
-    "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg",
-    "TransactionType", "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
+    "PublicUser", "ReducePositionMarginResponse", "Referee", "ReferralLevel", "ReferralRewardEntry", "ReferralSource",
+    "RefreshResponse", "ReleaseLeaderResponse", "ReplaceElement", "ReplaceOrderResponse",
+    "RevokeDelegatedAgentResponse", "RevokeResponse", "RewardAmount", "RiskBucket", "RiskBucketState", "RiskTier",
+    "ScreenerDay", "ScreenerItem", "SetBuilderFeeResponse", "SettlementStatus", "Side", "SimulateFeesResponse",
+    "StopFollowResponse", "SubAccount", "SubAccountLimit", "SubmitApplicationResponse", "SweeperAsset", "SweeperChain",
+    "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData", "TradesUpdate",
+    "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType",
+    "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
     "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
     "TransferRewardsResponse", "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate",
     "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState",
