@@ -22,6 +22,7 @@ import type { Caller } from '../../gateway/auth/signed_request.ts'
 import { marginRequest, type Asker, type Draft } from './margin_requests.ts'
 import { PROGRAMS } from './programs/all.ts'
 import { APPLICATIONS } from './programs/builder.ts'
+import { addressOf, referrerNow } from './programs/referrals.ts'
 import { waitingRequest } from './waiting_requests.ts'
 import type { Swarm } from './swarm.ts'
 import { Violation } from './violation.ts'
@@ -29,6 +30,8 @@ import { Violation } from './violation.ts'
 /** Orders that one CANCEL_ALL may end. */
 const SWEEP = 4
 /** What comes before a script begins. */
+/** Keyed commands that make no order. */
+const MOVES: readonly number[] = [CommandType.MOVE_COLLATERAL, CommandType.TRANSFER_REWARDS]
 const SIGNING_IN: readonly CommandType[] = [CommandType.OPEN_SESSION, CommandType.MINT]
 const [SESSION_INVALID, KEY_CONFLICT, FAUCET_LIMIT] = [113, 302, 308]
 
@@ -270,11 +273,15 @@ export class Client {
   }
 
   #signIn(): Request {
-    const address = `0x${String(this.#wallet + 1).padStart(40, '0')}`
-    const application = this.#around.swarm.programs['builder'] === 0 ? 0 : this.#wallet % APPLICATIONS
+    const { swarm } = this.#around
+    const address = addressOf(this.#wallet)
+    const applications = swarm.programs['builder'] === 0 ? 1 : APPLICATIONS
+    const application = this.#wallet % applications
+    const state = swarm.programs['referrals']! > 0 ? this.#around.state() : null
+    const referrer = state === null ? null : referrerNow(state, application, this.#wallet - applications)
     const publicKey = String(this.number + 1).padStart(64, '0')
     return this.#request(CommandType.OPEN_SESSION, (engine, at, correlation) =>
-      encodeOpenSession(engine, at, correlation, application, address, publicKey, -1, null))
+      encodeOpenSession(engine, at, correlation, application, address, publicKey, -1, referrer))
   }
 
   #newKey(): string {
@@ -352,7 +359,7 @@ export class Client {
     const known = this.ledger.get(key)
     if (known === undefined) {
       this.ledger.set(key, order)
-      if (type !== CommandType.MOVE_COLLATERAL) this.#orders.push(order)
+      if (!MOVES.includes(type)) this.#orders.push(order)
       if (this.#orders.length > 12) this.#orders.shift()
     } else if (known.sequence !== order.sequence || known.slot !== order.slot) {
       throw new Violation(`client ${this.number}: key ${key} was order ${known.sequence}, now it is ${order.sequence}`)

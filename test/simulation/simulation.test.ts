@@ -37,6 +37,11 @@ const COPIES = [
   'follow CLOSED', 'follow STOPPED', 'position closed by a follower',
 ]
 
+/** Of chains of users in one application. */
+const REFERRALS = [
+  'brought at sign-in', 'reward of level 1', 'reward of level 2', 'reward of level 3', 'rewards moved', 'rewards moved once for a key',
+]
+
 /** Runs until each of `wanted` was met, one of them with a history, which costs more than all else. */
 function meets(t: Test, wanted: readonly string[], isOne: (swarm: Swarm) => boolean): void {
   const counts: Record<string, number> = {}
@@ -59,6 +64,10 @@ t.test('a run meets what it is there for', async (t) => {
     'losses accepted', 'tails cut', 'clients that lost orders',
     'crash: answered', 'crash: written journal/data', 'crash: synced journal/data', ...PROGRAMS,
   ], ({ perps, programs }) => !perps && programs['builder']! > 0 && programs['leases']! > 0)
+})
+
+t.test('and what chains of users are there for', async (t) => {
+  meets(t, REFERRALS, ({ programs }) => programs['builder'] === 0 && programs['referrals']! > 0)
 })
 
 t.test('and what perpetuals are there for', async (t) => {

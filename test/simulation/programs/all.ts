@@ -3,5 +3,6 @@ import { BUILDER } from './builder.ts'
 import { COPIES } from './copies.ts'
 import { LEASES } from './leases.ts'
 import type { Program } from './program.ts'
+import { REFERRALS } from './referrals.ts'
 
-export const PROGRAMS: readonly Program[] = [BUILDER, LEASES, COPIES]
+export const PROGRAMS: readonly Program[] = [BUILDER, LEASES, COPIES, REFERRALS]
