@@ -28,7 +28,10 @@ const PPM_DIGITS = 6
 
 const RewardAmount = record('RewardAmount', 'Rewards in one token.', Type.Object({ token: fields.token, amount: fields.amount }))
 type RewardAmount = Static<typeof RewardAmount>
-const level = field(Type.Integer({ minimum: 1, maximum: REFERRAL_LEVELS }), '1: brought by the caller; 2: by somebody of level 1; 3: by somebody of level 2.')
+const level = field(
+  Type.Integer({ minimum: 1, maximum: REFERRAL_LEVELS }),
+  '1: brought by the caller; 2: by somebody of level 1; 3: by somebody of level 2.',
+)
 const earned = field(Type.Array(RewardAmount), 'Ever, by token; transferred or not.')
 
 const ReferralRewardEntry = record('ReferralRewardEntry', 'What one fill of somebody brought the caller.', Type.Object({

@@ -168,6 +168,7 @@ function masked(value: unknown): string {
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"|\{"seconds":\d+(,"nanos":\d+)?\}/g, '"time"')
     .replace(/0x[0-9a-fA-F]{40}/g, '<address>')
     .replace(/user-[0-9a-f]{12}/g, '<handle>')
+    .replace(/"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}"/g, '<code>')
     .replace(/"expiresAt":"?\d+"?/g, '"expiresAt"')
     .replace(/"sequence":"?\d+"?/g, '"sequence"')
 }
@@ -208,8 +209,9 @@ async function overGrpc(
 }
 const bytesOf = (name: OperationName, input: Json): Buffer => encodeMessage(`${name}Request`, messageOf(typeOf(`${name}Request`), input))
 
-/** Samples that there is nothing here for: no word of the wallet, no enrollment, no launch. */
-const NOT_SERVED: Partial<Record<OperationName, number>> = { CreateSubAccount: 401, SetBuilderFee: 409, ClaimLease: 404 }
+/** Samples that there is nothing here for: no word of the wallet, no enrollment, no launch, no rewards. */
+const NOT_SERVED: Partial<Record<OperationName, number>> =
+  { CreateSubAccount: 401, SetBuilderFee: 409, ClaimLease: 404, TransferRewards: 400 }
 /** The specification has it refuse fields that are not its own. */
 const STRICT: readonly OperationName[] = ['SetBuilderFee']
 

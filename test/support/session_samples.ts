@@ -111,7 +111,8 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     ListDelegatedAgents: {}, GetDelegatedAgent: { agentId: NO_AGENT }, RevokeDelegatedAgent: { agentId: NO_AGENT },
     ClaimLease: { launchId: 'launch-7', ownerId: 'process-1', expectedGeneration: '0' },
     SetBuilderFee: { bps: 0, makerBps: 0 },
-    GetReferralPosition: {}, GetReferralDownline: {},
+    GetReferralPosition: {}, GetReferralDownline: {}, GetRewardsBalance: {},
+    TransferRewards: { token: genesis.assets[0]!.token, amount: '1' },
     ...marginInputs(genesis), ...waitingInputs(genesis), ...copyInputs(),
   }
 }

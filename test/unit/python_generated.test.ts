@@ -40,7 +40,7 @@ t.test('every operation is there, and may be repeated where the table says that 
   t.strictSame(operations.filter(({ repeat }) => repeat === 'with-key').map(({ name }) => name).sort(), [
     'AddPositionMargin', 'BatchCreateOrders', 'BatchReplaceOrders', 'CreateOrder', 'DepositCollateral', 'ReducePositionMargin',
     'ReplaceOrder', 'TransferCollateralFromRiskBucket', 'TransferCollateralFromSubAccount', 'TransferCollateralToRiskBucket',
-    'TransferCollateralToSubAccount', 'TransferSubAccountBalance', 'WithdrawCollateral',
+    'TransferCollateralToSubAccount', 'TransferRewards', 'TransferSubAccountBalance', 'WithdrawCollateral',
   ])
 })
 

@@ -19,6 +19,7 @@ import { readAccount, readSessionRow } from '../../core/view/accounts.ts'
 import { delegate, startHarness, testGenesis, type Harness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { liveHistorian } from '../support/live_history.ts'
+import { signerOf, SocketClient } from '../support/sockets.ts'
 import { grpcTransport, restTransport, type Json, type Transport } from '../support/transports.ts'
 
 let fault: 'none' | 'down' | 'behind' = 'none'
@@ -95,7 +96,8 @@ const second = await trade(mia, cat, 'BTC/USDC', 'BUY', '0.01', '60000')
 const third = await trade(dan, mia, 'SEI/USDC', 'SELL', '100', '1')
 
 /** What is null is absent over gRPC. */
-const positionOf = async (by: Transport, session: Session): Promise<Json> => ({ referrer: null, ...await by('GetReferralPosition', {}, session) })
+const positionOf = async (by: Transport, session: Session): Promise<Json> =>
+  ({ referrer: null, ...await by('GetReferralPosition', {}, session) })
 const downlineOf = (by: Transport, session: Session): Promise<Json> => by('GetReferralDownline', {}, session) as Promise<Json>
 const codeOf = async (session: Session): Promise<string> => String((await positionOf(rest, session))['referralCode'])
 const reward = (level: number, source: Session, amount: string, of: Json): Json =>
@@ -154,8 +156,14 @@ async function nothingEarned(t: Test, by: Transport, session: Session, referrer:
   })
 }
 
-t.test('what is transferred stays earned, and is a movement', async (t) => {
+t.test('what is transferred stays earned, is a movement, and a change of the balance', async (t) => {
+  const socket = await SocketClient.open(harness.port)
+  await socket.authenticate(signerOf(ann))
+  await socket.subscribe('balances')
   await must('TransferRewards', usdc('0.04'), ann)
+  const { data } = await socket.next(({ type }) => type === 'balance_update')
+  t.match(data, { token: USDC, availableBalance: '0.04', reasons: ['referral_reward'] })
+  socket.close()
   t.match(await positionOf(rest, ann), { totalEarned: [usdc('0.0475')] })
   const { movements } = await must('ListMovements', { transactionType: 'REFERRAL_REWARD' }, ann)
   t.match(movements, [{ entryType: 'CREDIT', transactionType: 'REFERRAL_REWARD', ...usdc('0.04'), balanceAfter: '0.04', lockedAfter: '0' }])
@@ -170,6 +178,7 @@ t.test('of more than 500 the newest are told, and that these are not all', async
   for (let number = 0; number < 501; number++) came.push(await arrive(mia))
   const { directReferees, complete, summary } = await downlineOf(rest, mia)
   t.equal(complete, false)
-  t.strictSame(directReferees.map(({ walletAddress }: Json) => walletAddress), came.slice(1).reverse().map((each) => user(each)['walletAddress']))
+  const newest = came.slice(1).reverse().map((each) => user(each)['walletAddress'])
+  t.strictSame(directReferees.map(({ walletAddress }: Json) => walletAddress), newest)
   t.match(summary, levels([501, null], [0, null], [0, null]))
 })
