@@ -159,6 +159,12 @@ const PROGRAM_FAULTS: readonly Fault[] = [
       to: 'const moved = more > 0n ? more : -more / 2n',
     },
   },
+  { name: 'replay leaves transfers of rewards out', ...leftOut(CommandType.TRANSFER_REWARDS) },
+  {
+    name: 'the house earns the rebate of the maker too, and in the twin', file: 'core/ledger/fill_shares.ts',
+    from: 'registers[R.M0] = registers[R.M0]! + registers[R.MAKER_FEE]!', to: 'registers[R.M0] = registers[R.M0]! - 0n',
+    twin: { file: 'test/support/naive_builder.ts', from: 'taker.fee + (maker.fee < 0n ? maker.fee : 0n)', to: 'taker.fee' },
+  },
 ]
 
 const FAULTS: readonly Fault[] = [
