@@ -9,6 +9,7 @@ import { CLOCK, SCALAR } from '../../core/state/columns.ts'
 import type { State } from '../../core/state/state.ts'
 import { quantile } from '../result.ts'
 import { applyFlow, BATCH, benchGenesis, fundedState, poolOf } from './flow.ts'
+import { stagePrograms } from './programs_stage.ts'
 
 export interface CoreWork {
   readonly live: number
@@ -16,6 +17,8 @@ export interface CoreWork {
   readonly timed: number
   /** Half of the flow is on a perpetual. */
   readonly perpetual: boolean
+  /** Programs stand ready (programs_stage.ts), switched on or off. */
+  readonly programs?: 'on' | 'off'
   readonly build: number
   readonly records: SharedArrayBuffer
 }
@@ -45,6 +48,7 @@ const records = viewsOf(work.records)
 
 function populated(): State {
   const state = fundedState(benchGenesis(poolOf(work.live), work.accounts, work.perpetual), work.accounts)
+  if (work.programs !== undefined) stagePrograms(state, work.accounts, work.programs === 'on')
   applyFlow(state, records, 0, work.build)
   return state
 }
