@@ -1,9 +1,9 @@
 /**
  * 10,000 followers of one leader, and what everybody else notices while his fills are mirrored.
  *
- * The sequencer's own turns over a real, durable journal, in a quick thread (copies_thread.ts): orders of others at fixed times, the leader's
- * fill, and what the sequencer does about it by itself (core/sequencer/copy_timers.ts). Before each fill the same orders are timed
- * without one; the figure is the ratio of the two p99, the middle one of all fills, so that a disk or a machine that is slower for a
+ * The sequencer's own turns over a real, durable journal, in a quick thread (copies_thread.ts): orders of others at fixed times, the
+ * leader's fill, and what the sequencer does about it by itself (core/sequencer/copy_timers.ts). Before each fill the same orders are
+ * timed without one; the figure is the ratio of the two p99, the middle one of all fills, so that a disk or a machine that is slower for a
  * while is so for both. The first fill of the process is told by itself.
  */
 import { once } from 'node:events'

@@ -31,6 +31,7 @@ import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { POSITION } from '../../core/state/margin_rows.ts'
 import { followRow, get } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
+import type { Lane } from '../../core/threads.ts'
 import { quantile } from '../result.ts'
 import { benchGenesis, fundedState, MIDDLE, PERPETUAL_PAIR, poolOf, START_TIME } from '../micro/flow.ts'
 
@@ -124,8 +125,9 @@ const database = openJournal(work.directory, false, GIBIBYTES)
 const writer = createWriter(database, BATCH_MAX)
 const began = performance.now()
 const clock = { now: () => START_TIME + Math.floor(performance.now() - began), waits: false } as SequencerClock
-const lane = () => ({
-  commands: createRing(8192).buffer, replies: createRing(16384).buffer, wait: new SharedArrayBuffer(WAIT_WORDS * 4), questions: createCell(),
+const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+const lane = (): Lane => ({
+  commands: createRing(8192).buffer, replies: createRing(16384).buffer, wait: cell(), questions: createCell(),
 })
 const lanes = attachLanes([lane(), lane()])
 const counters = matcherCounters(new SharedArrayBuffer(countersBytes(1)))
@@ -133,7 +135,7 @@ const sequencer = createSequencer({
   state, clock, writer, lanes,
   questions: createQuestions([]),
   events: attachBroadcast(createBroadcast(65536).buffer),
-  gate: new Int32Array(new SharedArrayBuffer(WAIT_WORDS * 4)), wait: new Int32Array(new SharedArrayBuffer(WAIT_WORDS * 4)),
+  gate: new Int32Array(cell()), wait: new Int32Array(cell()),
   meter: createMeter(counters, realIo),
   warn: (message: string) => { throw new Error(message) },
   timersRest: () => false, maxSlots: BATCH_MAX, spin: 0, eventsChecksum: 0,

@@ -38,7 +38,8 @@ export const mostAddOn = (state: State, account: number): number =>
 
 /** Gives the order at `row`, which was just written, the rates of its application. */
 export function giveAddOn(state: State, row: number): void {
-  const [account, flags] = [get(state, row, ORDER.ACCOUNT), get(state, row, ORDER.FLAGS)]
+  const account = get(state, row, ORDER.ACCOUNT)
+  const flags = get(state, row, ORDER.FLAGS)
   const taker = addOnOf(state, account, flags, false)
   const maker = addOnOf(state, account, flags, true)
   if ((taker | maker) === 0) return

@@ -115,7 +115,8 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     const taker = get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT)
     const meets = get(state, pairRow(state, pair), PAIR.BEST_ASK) <= limit
     requiredForCost(state, meets && taker > maker ? taker : maker)
-    const [adds, takes] = [addOnOf(state, account, flags, true), meets ? addOnOf(state, account, flags, false) : 0]
+    const adds = addOnOf(state, account, flags, true)
+    const takes = meets ? addOnOf(state, account, flags, false) : 0
     requireAddOn(state, takes > adds ? takes : adds)
   }
   if (funded && !maySpend(state, account, asset)) return REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number

@@ -289,7 +289,8 @@ function need(state: State, account: number, pair: number, sell: number, size: n
   const taker = get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT)
   const ppm = maker > taker ? maker : taker
   requiredForCost(state, ppm > 0 ? ppm : 0)
-  const [adds, takes] = [addOnOf(state, account, 0, true), addOnOf(state, account, 0, false)]
+  const adds = addOnOf(state, account, 0, true)
+  const takes = addOnOf(state, account, 0, false)
   requireAddOn(state, takes > adds ? takes : adds)
   registers[R.NEEDED] = registers[R.NEEDED]! + registers[R.REQUIRED]! - registers[R.COST]!
 }
