@@ -48,7 +48,7 @@ export interface CopiesWork {
 
 /** A fill of the leader, and what others noticed of it. */
 export interface MirroredFill {
-  /** From the turn with the leader's order until all followers have theirs. */
+  /** From when the leader sent his order until all followers have theirs. */
   readonly ms: number
   /** Commands that mirrored. */
   readonly steps: number
@@ -76,7 +76,9 @@ const HANDLE = 'lea'
 const BATCH_MAX = 2048
 const GIBIBYTES = 8
 /** A fill that is not mirrored by then ends the bench. */
-const MIRRORED_WITHIN_MS = 60_000
+const MIRRORED_WITHIN_MS = 20_000
+/** Correlation of the leader's orders. */
+const LEADERS = 1
 
 const accounts = followers + 1 + 2 * MAKERS + TRADERS
 const limits = { marginAccounts: 4 * accounts, follows: 2 * accounts, followersPerLeader: followers }
@@ -155,36 +157,43 @@ for (let i = 0; i < TRADERS; i++) {
   encode(COMMAND_LAYOUTS[CommandType.PLACE_ORDER]!, others, i * RECORD_WORDS, { kind: kindOf(CommandType.PLACE_ORDER, 1, 1), ...values })
 }
 
+/** Of the orders of others, ms, in the order of their answers. */
 const took = new Float64Array(1_000_000).fill(1)
 let offered = 0
+/** The leader's order has its answer. */
+let filled = false
 
-/** Takes the answers of a turn; each must be a yes. */
-function takeAnswers(): void {
+/** Takes the answers of a turn, of which each must be a yes; how many are of orders of others, which come in the order of their sending. */
+function takeAnswers(): number {
+  let answered = 0
   for (const { replies } of lanes) {
     const count = available(replies)
     for (let i = 0; i < count; i++) {
-      const code = replies.slots.i32[front(replies, i) + RESULT.at.code]!
+      const at = front(replies, i)
+      const code = replies.slots.i32[at + RESULT.at.code]!
       if (code !== 0) throw new Error(`an order was refused: ${code}`)
+      if (replies.slots.i32[at + RESULT.at.correlation] === LEADERS) filled = true
+      else if (replies === lanes[1]!.replies) answered++
     }
     consume(replies, count)
   }
+  return answered
 }
 
-/** Turns until `until` says so, with the orders of others at their times. */
+/** Turns until `until` says so, with the orders of others at their times, and then until all of those are answered. */
 function turns(until: () => boolean): Latencies {
-  let [sent, longest] = [0, 0]
+  let [sent, answered, longest] = [0, 0, 0]
   const from = performance.now()
   const dueAt = (order: number): number => from + (order * 1000) / perSecond
-  while (!until()) {
+  for (let over = until(); !over || answered < sent; over ||= until()) {
     const turned = performance.now()
-    const first = sent
     const { commands } = lanes[1]!
-    for (; dueAt(sent) <= turned && room(commands, 1) > 0; sent++) post(1, others.i32, (offered++ % TRADERS) * RECORD_WORDS)
+    for (; !over && dueAt(sent) <= turned && room(commands, 1) > 0; sent++) post(1, others.i32, (offered++ % TRADERS) * RECORD_WORDS)
     step(sequencer)
-    takeAnswers()
+    const answers = takeAnswers()
     const ended = performance.now()
     longest = Math.max(longest, ended - turned)
-    for (let order = first; order < sent; order++) took[order] = ended - dueAt(order)
+    for (const last = answered + answers; answered < last; answered++) took[answered] = ended - dueAt(answered)
   }
   const sorted = took.slice(0, sent).sort()
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), longest, orders: sent }
@@ -206,17 +215,18 @@ async function fill(lots: number): Promise<MirroredFill> {
   postPrice()
   const calm = turns(passed(work.calmMs))
   const before = counters[MATCHER.timers]!
-  const flags = sideOf(lots < 0) | Flag.MARGIN | Flag.MARKET
-  write(CommandType.PLACE_ORDER, 1, { ...signed(LEADER), pair: PERPETUAL_PAIR, flags, price: 0, lots: Math.abs(lots), leverage: 500 })
+  const order = { pair: PERPETUAL_PAIR, flags: sideOf(lots < 0) | Flag.MARGIN | Flag.MARKET, price: 0, lots: Math.abs(lots), leverage: 500 }
+  write(CommandType.PLACE_ORDER, 1, { ...signed(LEADER), correlation: LEADERS, ...order })
   post(1)
+  filled = false
   const from = performance.now()
-  const late = passed(MIRRORED_WITHIN_MS)
-  let turned = 0
+  let ms = 0
   const meanwhile = turns(() => {
-    if (late()) throw new Error('a fill was not mirrored in time')
-    return turned++ > 0 && firstLead(state) < 0
+    ms = performance.now() - from
+    if (ms > MIRRORED_WITHIN_MS) throw new Error('a fill was not mirrored in time')
+    return filled && firstLead(state) < 0
   })
-  return { ms: performance.now() - from, steps: counters[MATCHER.timers]! - before, calm, meanwhile }
+  return { ms, steps: counters[MATCHER.timers]! - before, calm, meanwhile }
 }
 
 /** Followers with a position. */
