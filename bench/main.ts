@@ -31,7 +31,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   liquidation: { file: './micro/liquidation.ts', seconds: 30, what: 'a price at which 10,000 of 100,000 positions fail: orders meanwhile' },
   triggers: { file: './micro/triggers.ts', seconds: 30, what: 'a price that crosses 10,000 of 100,000 conditional orders' },
   programs: {
-    file: './micro/programs.ts', seconds: 90,
+    file: './micro/programs.ts', seconds: 120,
     what: 'builder fees on every fill by without; 10,000 followers mirrored, and orders of others meanwhile',
   },
   simulate: { file: './system/simulate.ts', seconds: 20, what: 'previews of orders on a perpetual, asked of the matcher one by one' },

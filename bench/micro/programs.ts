@@ -4,7 +4,7 @@
  *
  * Both have a quick thread of their own, so that neither runs code that was compiled for the other. A round of the one and a round of the
  * other are taken in turn, the first of them changing; after some rounds come fresh threads, so that two ways of being compiled are not
- * taken for two programs. The figure is the middle one of the threads' ratios.
+ * taken for two programs. The figure is the middle one of the threads' ratios, by the processor's time of a round.
  */
 import { amount, median, type Result } from '../result.ts'
 import { COPIES, copies, copiesFigures } from '../system/copies.ts'
@@ -34,7 +34,7 @@ async function timePair(flow: Flow, first: number): Promise<Pair> {
   for (let round = first; round < first + WARM_ROUNDS + OPTIONS.rounds; round++) {
     for (const which of round % 2 === 0 ? [0, 1] : [1, 0]) rounds[which]!.push(await ask<CoreRound>(workers[which]!, 'round'))
   }
-  const [off, on] = rounds.map((all) => median(all.slice(WARM_ROUNDS).map(({ ns }) => ns))) as [number, number]
+  const [off, on] = rounds.map((all) => median(all.slice(WARM_ROUNDS).map(({ processorNs }) => processorNs))) as [number, number]
   const [a, b] = rounds.map((all) => all.at(-1)!) as [CoreRound, CoreRound]
   if (a.fills !== b.fills || a.live !== b.live) throw new Error('with programs the flow fills other orders')
   const [, end] = await Promise.all(workers.map((worker) => ask<CoreEnd>(worker, 'finish')))

@@ -52,8 +52,9 @@ function payOut(state: State, row: number, taker: number, addOn: number): void {
 /** A part of register AMOUNT, what the house earned of the order at `row`, to the payout account of its application. */
 function shareIncome(state: State, row: number): void {
   const { registers } = state
+  if (registers[R.AMOUNT]! <= 0n) return
   const application = applicationOf(state, row)
-  if (get(state, application, APPLICATION.ENROLLED) === 0 || registers[R.AMOUNT]! <= 0n) return
+  if (get(state, application, APPLICATION.ENROLLED) === 0) return
   registers[R.AMOUNT] = registers[R.AMOUNT]! * BigInt(scalar(state, SCALAR.REVENUE_SHARE_PPM) | 0)
   registers[R.AMOUNT] = registers[R.AMOUNT]! / ALL
   if (registers[R.AMOUNT]! === 0n) return
