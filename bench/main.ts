@@ -30,6 +30,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   margin: { file: './micro/margin.ts', seconds: 40, what: 'the engine alone, half of the flow on a perpetual' },
   liquidation: { file: './micro/liquidation.ts', seconds: 30, what: 'a price at which 10,000 of 100,000 positions fail: orders meanwhile' },
   triggers: { file: './micro/triggers.ts', seconds: 30, what: 'a price that crosses 10,000 of 100,000 conditional orders' },
+  programs: {
+    file: './micro/programs.ts', seconds: 120,
+    what: 'builder fees on every fill by without; 10,000 followers mirrored, and orders of others meanwhile',
+  },
   simulate: { file: './system/simulate.ts', seconds: 20, what: 'previews of orders on a perpetual, asked of the matcher one by one' },
   'core-large': { file: './micro/core_large.ts', seconds: 20, what: 'the engine alone at 1 M live orders and 100 k accounts' },
   ring: { file: './micro/ring.ts', seconds: 10, what: '128-byte records between two threads' },

@@ -32,13 +32,14 @@ export interface CoreFigures extends CoreEnd {
 const SEED = 1
 export const WARM_ROUNDS = 2
 
-function start(file: string, flow: Flow, { live, accounts, timed }: CoreOptions): Worker {
+export function start(file: string, flow: Flow, { live, accounts, timed }: CoreOptions, programs?: CoreWork['programs']): Worker {
   const perpetual = flow.genesis.limits.perps > 0
-  const work: CoreWork = { live, accounts, timed, perpetual, build: flow.build, records: flow.records.i32.buffer as SharedArrayBuffer }
+  const records = flow.records.i32.buffer as SharedArrayBuffer
+  const work: CoreWork = { live, accounts, timed, perpetual, programs, build: flow.build, records }
   return startQuickThread(join(import.meta.dirname, file), { workerData: work })
 }
 
-async function ask<Answer>(worker: Worker, what: 'round' | 'finish'): Promise<Answer> {
+export async function ask<Answer>(worker: Worker, what: 'round' | 'finish'): Promise<Answer> {
   const answer = once(worker, 'message')
   worker.postMessage(what)
   return (await answer)[0] as Answer

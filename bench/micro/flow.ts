@@ -55,13 +55,16 @@ export const PERPETUAL = {
   },
 }
 
-/** A genesis with one pair, a maker rebate and a taker fee, and room for the flow; with `perpetual`, one of those besides. */
-export function benchGenesis(orders: number, accounts: number, perpetual = false): Genesis {
+/**
+ * A genesis with one pair, a maker rebate and a taker fee, and room for the flow; with `perpetual`, one of those besides. `more`: limits
+ * that the flow does not need.
+ */
+export function benchGenesis(orders: number, accounts: number, perpetual = false, more: Readonly<Record<string, number>> = {}): Genesis {
   return parseGenesis(JSON.stringify({
     name: 'bench', chainId: 1328, rules: RULES,
     limits: {
       orders, accounts, sessions: accounts, receipts: 1024, openOrdersPerAccount: 1_000_000, priceTicks: 1 << 20,
-      sessionLifetimeMs: 86_400_000, receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000,
+      sessionLifetimeMs: 86_400_000, receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000, ...more,
     },
     faucet: { dailyLimit: 5 },
     assets: [
@@ -112,10 +115,13 @@ function depositAll(state: State, accounts: number, record: Views): void {
   }
 }
 
-/** Makes a flow of `timed` commands over a population of `live` orders. */
-export function mixedFlow(live: number, accounts: number, timed: number, seed: number, perpetual = false): Flow {
+/** Makes a flow of `timed` commands over a population of `live` orders; `prepare` is what a state gets between funds and flow. */
+export function mixedFlow(
+  live: number, accounts: number, timed: number, seed: number, perpetual = false, prepare: (state: State) => void = () => {},
+): Flow {
   const genesis = benchGenesis(poolOf(live), accounts, perpetual)
   const state = fundedState(genesis, accounts)
+  prepare(state)
   const build = live
   const records = viewsOf(new SharedArrayBuffer((build + timed) * RECORD_BYTES))
   const random = createPrng(seed)

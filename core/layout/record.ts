@@ -27,7 +27,8 @@ export function writeF64(record: Doubles, at: number, field: F64Field, value: nu
 export function writeI64(record: Atoms, at: number, field: I64Field, value: bigint): void {
   record.i64[((at & MASK) + field) >>> 1] = value
 }
-/** Zero from `field` on, to the end of the record. */
-export function clearFrom(record: Words, at: number, field: number): void {
-  for (let word = field; word < RECORD_WORDS; word++) record.i32[(at & MASK) + word] = 0
+/** Zero from `field` on, to the end of the record; two words at a time: an event has up to 16 of them that are nothing. */
+export function clearFrom(record: Words & Doubles, at: number, field: number): void {
+  if ((field & 1) !== 0) record.i32[(at & MASK) + field] = 0
+  for (let word = field + (field & 1); word < RECORD_WORDS; word += 2) record.f64[((at & MASK) + word) >>> 1] = 0
 }

@@ -22,14 +22,33 @@ import type { State } from '../state/state.ts'
 
 const PPM = 1_000_000n
 
-/** What the application of `account` adds for an order placed now, ppm: for a taker, or for a maker. */
-export function addOnOf(state: State, account: number, flags: number, maker: boolean): number {
-  if (scalar(state, SCALAR.BUILDER_FEES) === 0 || originOf(flags) === Origin.LIQUIDATION) return 0
+/** Row of the application that adds to an order of `account` placed now; -1: nobody does. */
+function adding(state: State, account: number, flags: number): number {
+  if (scalar(state, SCALAR.BUILDER_FEES) === 0 || originOf(flags) === Origin.LIQUIDATION) return -1
   const application = applicationRow(state, get(state, accountRow(state, account), ACCOUNT.APPLICATION))
-  if (get(state, application, APPLICATION.ENROLLED) === 0) return 0
-  const bps = get(state, application, maker ? APPLICATION.BUILDER_MAKER_BPS : APPLICATION.BUILDER_BPS)
+  return get(state, application, APPLICATION.ENROLLED) === 0 ? -1 : application
+}
+
+/** What the application at `row` adds, ppm: for a taker, or for a maker. */
+function ppmOf(state: State, row: number, maker: boolean): number {
+  const bps = get(state, row, maker ? APPLICATION.BUILDER_MAKER_BPS : APPLICATION.BUILDER_BPS)
   const cap = scalar(state, SCALAR.BUILDER_CAP_BPS)
   return (bps < cap ? bps : cap) * PPM_OF_BPS
+}
+
+/** What the application of `account` adds for an order placed now, ppm: for a taker, or for a maker. */
+export function addOnOf(state: State, account: number, flags: number, maker: boolean): number {
+  const application = adding(state, account, flags)
+  return application < 0 ? 0 : ppmOf(state, application, maker)
+}
+
+/** The most that it adds for an order placed now, ppm: for a maker, and, when the order `meets` another, for a taker. */
+export function largestAddOn(state: State, account: number, flags: number, meets: boolean): number {
+  const application = adding(state, account, flags)
+  if (application < 0) return 0
+  const maker = ppmOf(state, application, true)
+  const taker = meets ? ppmOf(state, application, false) : 0
+  return taker > maker ? taker : maker
 }
 
 /** The most that orders of `account` at rest may add, ppm: what its application ever asked of makers. */
@@ -38,9 +57,12 @@ export const mostAddOn = (state: State, account: number): number =>
 
 /** Gives the order at `row`, which was just written, the rates of its application. */
 export function giveAddOn(state: State, row: number): void {
-  const [account, flags] = [get(state, row, ORDER.ACCOUNT), get(state, row, ORDER.FLAGS)]
-  const taker = addOnOf(state, account, flags, false)
-  const maker = addOnOf(state, account, flags, true)
+  const account = get(state, row, ORDER.ACCOUNT)
+  const flags = get(state, row, ORDER.FLAGS)
+  const application = adding(state, account, flags)
+  if (application < 0) return
+  const taker = ppmOf(state, application, false)
+  const maker = ppmOf(state, application, true)
   if ((taker | maker) === 0) return
   const slot = get(state, row, ORDER.SLOT)
   if (slot >= scalar(state, SCALAR.ADD_ONS_USED)) setScalar(state, SCALAR.ADD_ONS_USED, slot + 1)

@@ -11,7 +11,7 @@ import { shareOf } from '../state/shares.ts'
 import { accountRow, balanceRow, get, getF64, getI64, noted, pairRow, scalar, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { N, R } from '../state/balances.ts'
-import { addOnOf, requireAddOn } from '../ledger/add_ons.ts'
+import { addOnOf, largestAddOn, requireAddOn } from '../ledger/add_ons.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import { maySpend, roomToSpend } from '../ledger/spending.ts'
 import { isTakerCertain } from '../margin/fills.ts'
@@ -115,8 +115,7 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     const taker = get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT)
     const meets = get(state, pairRow(state, pair), PAIR.BEST_ASK) <= limit
     requiredForCost(state, meets && taker > maker ? taker : maker)
-    const [adds, takes] = [addOnOf(state, account, flags, true), meets ? addOnOf(state, account, flags, false) : 0]
-    requireAddOn(state, takes > adds ? takes : adds)
+    requireAddOn(state, largestAddOn(state, account, flags, meets))
   }
   if (funded && !maySpend(state, account, asset)) return REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number
   registers[R.AMOUNT] = getI64(state, balanceRow(state, payer, asset), BALANCE.AVAILABLE) + registers[R.RELEASE]!

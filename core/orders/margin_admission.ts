@@ -26,7 +26,7 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { emitMarginOrder, emitPosition } from '../events/emit.ts'
-import { addOnOf, requireAddOn } from '../ledger/add_ons.ts'
+import { largestAddOn, requireAddOn } from '../ledger/add_ons.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import {
   findBucket, findMarginAccount, isBucketOf, isInLiquidation, isOfFollow, makeBucket, makeParent,
@@ -289,8 +289,7 @@ function need(state: State, account: number, pair: number, sell: number, size: n
   const taker = get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT)
   const ppm = maker > taker ? maker : taker
   requiredForCost(state, ppm > 0 ? ppm : 0)
-  const [adds, takes] = [addOnOf(state, account, 0, true), addOnOf(state, account, 0, false)]
-  requireAddOn(state, takes > adds ? takes : adds)
+  requireAddOn(state, largestAddOn(state, account, 0, true))
   registers[R.NEEDED] = registers[R.NEEDED]! + registers[R.REQUIRED]! - registers[R.COST]!
 }
 

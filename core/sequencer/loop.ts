@@ -27,6 +27,7 @@ import { APPLYING, STOP } from '../ring/counters.ts'
 import { waitFor } from '../ring/wait.ts'
 import type { SequencerClock } from './clock.ts'
 import { recordChecks, recordFault, recordRefusal } from './check.ts'
+import { paceCopies } from './copy_timers.ts'
 import { anyCommand, answer, answerAs, drain, publishAnswers, type Admit, type MatcherLane } from './lanes.ts'
 import type { Meter } from './meter.ts'
 import { answerQuestion, anyQuestion, type Questions } from './questions.ts'
@@ -177,7 +178,7 @@ function commitAndApply(sequencer: Sequencer, commands: number, slots: number, t
   const { state, writer, meter } = sequencer
   meter.committing()
   const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
-  meter.committed(bytes)
+  paceCopies(sequencer.timers.copies, meter.committed(bytes))
   applyBatch(sequencer, slots, time)
   meter.applied(state, commands)
 }

@@ -13,7 +13,8 @@ export interface Meter {
   /** Back from waiting: the time spent there is no stall. */
   awake(): void
   committing(): void
-  committed(bytes: number): void
+  /** So many bytes are durable; the seconds that it took. */
+  committed(bytes: number): number
   applied(state: State, commands: number): void
   published(events: number): void
   /** One command was refused. */
@@ -89,6 +90,7 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
       let bucket = 0
       while (bucket < COMMIT_BUCKETS.length && seconds > COMMIT_BUCKETS[bucket]!) bucket++
       counters[COMMIT_HISTOGRAM + bucket]!++
+      return seconds
     },
     applied: (state, commands) => {
       const seconds = io.seconds()

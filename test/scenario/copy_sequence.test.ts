@@ -1,13 +1,14 @@
 /**
  * Promise: what a follow copies is decided by the sequence: of a fill and a follow, or its end, in one batch, the earlier comes first. A
- * leader with many followers stalls nobody: one fill is worked off in commands of which each enters one order at most, leaders take turns.
+ * leader with many followers stalls nobody: one fill is worked off in commands of which each enters one order at most, leaders take turns,
+ * and a turn has no more of them than goes with the time of its commit.
  * After a restart in the middle mirroring goes on as if there had been none. Figures: support/copy_stage.ts.
  */
 import t from 'tap'
 import { firstLead } from '../../core/margin/leads.ts'
 import { CLOCK } from '../../core/state/columns.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
-import { COPIES_MAX } from '../../core/sequencer/copy_timers.ts'
+import { COPIES_LEAST, COPIES_MAX, createCopyTimers, PACE_US, paceCopies } from '../../core/sequencer/copy_timers.ts'
 import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
 import { commandName, typeOfKind } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
@@ -72,6 +73,7 @@ t.test('a fill while others of the leader are being mirrored goes to everybody o
 t.test('one fill of a leader is worked off in turns that begin small, and leaders take turns', async (t) => {
   const stage = stageOf(150, ['lea', 'ole'])
   for (const leader of ['lea', 'ole']) stage.market(leader, 4)
+  stage.commits((40 * PACE_US) / 1e6)
   const turns: number[] = []
   const first = new Map<string, number>()
   let orders = 0
@@ -83,10 +85,22 @@ t.test('one fill of a leader is worked off in turns that begin small, and leader
       orders++
     }
   }
-  t.same(turns.slice(0, 7), [1, 2, 4, 8, 16, 32, COPIES_MAX])
-  t.ok(turns.every((commands) => commands <= COPIES_MAX))
+  t.same(turns.slice(0, 8), [1, 2, 4, 8, 16, 32, 40, 40])
+  t.ok(turns.every((commands) => commands <= 40))
   t.equal(orders, 300)
   t.same([...first.values()], [0, 1], 'the other one is next')
+})
+
+t.test('a turn mirrors as much as commits are long, within bounds; one long commit alone changes nothing', async (t) => {
+  const timers = createCopyTimers()
+  t.equal(timers.most, COPIES_LEAST)
+  const most = (microseconds: number): number => {
+    paceCopies(timers, microseconds / 1e6)
+    return timers.most
+  }
+  most(30 * PACE_US)
+  t.same([300, 30, 1, 30, 30].map((times) => most(times * PACE_US)), [30, 30, COPIES_LEAST, COPIES_LEAST, 30])
+  t.same([1e6, 1e6].map(most), [30, COPIES_MAX])
 })
 
 /** Turns of the timers until nothing is to be mirrored; a new sequencer each time, as after a start. */

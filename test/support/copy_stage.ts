@@ -11,6 +11,7 @@ import { refusalByNumber } from '../../core/layout/refusals.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { findPosition } from '../../core/margin/positions.ts'
 import { bucketOfFollow } from '../../core/orders/copy_orders.ts'
+import { paceCopies } from '../../core/sequencer/copy_timers.ts'
 import { COPY_ACCOUNT, FOLLOW } from '../../core/state/copy_rows.ts'
 import { POSITION } from '../../core/state/margin_rows.ts'
 import { copyAccountRow, followRow, get, getF64 } from '../../core/state/rows.ts'
@@ -82,6 +83,11 @@ export class CopyStage extends WaitingStage {
   market(name: string, lots: number, over: Decoded = {}, pair = BTC): string {
     const flags = Flag.MARGIN | Flag.MARKET | (lots < 0 ? Flag.SELL : 0) | Number(over['flags'] ?? 0)
     return this.ask(CommandType.PLACE_ORDER, name, { pair, price: 0, lots: Math.abs(lots), leverage: 500, ...over, flags })
+  }
+
+  /** Commits take so many seconds from now on. */
+  commits(seconds: number): void {
+    for (let commit = 0; commit < 2; commit++) paceCopies(this.all.copies, seconds)
   }
 
   /** What is told of follows and leaders until nothing is left to do. */

@@ -68,7 +68,7 @@ export interface Turned {
 }
 
 export class WaitingStage extends LiquidationStage {
-  private readonly all = createTimers()
+  protected readonly all = createTimers()
   private readonly slots = viewsOf(new ArrayBuffer(2048 * RECORD_BYTES))
   private readonly who = new Map<number, string>()
 

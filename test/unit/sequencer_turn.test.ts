@@ -16,6 +16,7 @@ import { read, writtenTo } from '../../core/ring/broadcast.ts'
 import { APPLYING, MATCHER } from '../../core/ring/counters.ts'
 import { waiting } from '../../core/ring/spsc.ts'
 import { WAIT } from '../../core/ring/wait.ts'
+import { COPIES_MAX, PACE_US } from '../../core/sequencer/copy_timers.ts'
 import { turn } from '../../core/sequencer/loop.ts'
 import { nextRecord } from '../../core/state/outbox.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
@@ -77,6 +78,22 @@ t.test('what waits becomes one batch: one run of sequences, one time', async (t)
   t.ok(events.every((each) => each['time'] === START_TIME + 17))
   t.equal(matcher.turn(), 0, 'nothing is left')
   t.equal(lastSequence(matcher.database), 2, 'an empty turn writes nothing')
+})
+
+t.test('what a turn mirrors goes with the time of the commits before', async (t) => {
+  const matcher = matcherOf()
+  const { writer, timers } = matcher.sequencer
+  const { commit } = writer
+  writer.commit = (...batch) => {
+    const end = performance.now() + (COPIES_MAX * PACE_US) / 1000
+    while (performance.now() < end);
+    return commit(...batch)
+  }
+  for (let each = 0; each < 2; each++) {
+    mint(matcher, 1, each)
+    t.equal(matcher.turn(), 1)
+  }
+  t.equal(timers.copies.most, COPIES_MAX)
 })
 
 t.test('sequenced time never goes back', async (t) => {
