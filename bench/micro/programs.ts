@@ -44,7 +44,7 @@ async function timePair(flow: Flow, first: number): Promise<Pair> {
 async function timePrograms(name: 'core' | 'margin'): Promise<Record<string, number>> {
   const { live, accounts, timed } = OPTIONS
   const flow = mixedFlow(live, accounts, timed, SEED, name === 'margin', (state) => stagePrograms(state, accounts, true))
-  const { applicationFees, revenueShares } = sharesOf(flow, live, COUNTED)
+  const { applicationFees, rewards } = sharesOf(flow, live, COUNTED)
   const pairs: Pair[] = []
   for (let thread = 0; thread < THREADS[name]; thread++) pairs.push(await timePair(flow, thread))
   const ratios = pairs.map(({ off, on }) => off / on)
@@ -55,7 +55,7 @@ async function timePrograms(name: 'core' | 'margin'): Promise<Record<string, num
     [`${name}: ns a command, with`]: median(pairs.map(({ on }) => on)),
     [`${name}: ns a command, without`]: median(pairs.map(({ off }) => off)),
     [`${name}: application fees a fill`]: applicationFees,
-    [`${name}: revenue shares a fill`]: revenueShares,
+    [`${name}: rewards of three levels a fill`]: rewards,
     [`${name}: bytes a command, with`]: Math.max(...pairs.map(({ end }) => end.garbage.bytes)),
     [`${name}: collections per million, with`]: Math.max(...pairs.map(({ end }) => end.garbage.collections)),
   }
@@ -69,7 +69,7 @@ export async function run(): Promise<Result> {
     name: 'programs',
     settings: {
       ...OPTIONS, warmRounds: WARM_ROUNDS, threads: THREADS.core, threadsOfMargin: THREADS.margin, seed: SEED,
-      programs: 'builder fees of both sides and a revenue share on every fill', ...COPIES, fills: COPIES.rounds * 4,
+      programs: 'builder fees of both sides and three levels of referrers on every fill', ...COPIES, fills: COPIES.rounds * 4,
     },
     figures: { ...core, ...margin, ...mirrored },
     targets: [

@@ -1,15 +1,16 @@
 /**
- * The programs in which every fill of the core's flow takes part, as commands: builder fees of both sides, and a part of what the house
- * earned for the application. Switched off they are as many commands, so that both states give the flow's orders the same sequences.
- *
- * What else shares a fill belongs into {@link stagePrograms}: everybody's referrers, three levels of them.
+ * The programs in which every fill of the core's flow takes part: builder fees of both sides, as commands, and referrers of everybody, three
+ * levels of them. Switched off they are as many commands, so that both states give the flow's orders the same sequences. The revenue share
+ * is off: it takes the same way as a builder fee.
  */
 import { apply } from '../../core/engine/apply.ts'
-import { UNCHANGED, WHOLE_PPM } from '../../core/layout/builder.ts'
+import { UNCHANGED } from '../../core/layout/builder.ts'
 import { COMMAND_LAYOUTS, CommandType, kindOf } from '../../core/layout/command.ts'
-import { CREDIT, CreditSource, EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
+import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
+import { REFERRAL_REWARD } from '../../core/layout/referrals.ts'
 import { ACCOUNT } from '../../core/state/columns.ts'
+import { linkReferral } from '../../core/state/referral_links.ts'
 import { accountRow, getF64 } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import { benchGenesis, fundedState, poolOf, type Flow } from './flow.ts'
@@ -17,7 +18,6 @@ import { benchGenesis, fundedState, poolOf, type Flow } from './flow.ts'
 const CAP_BPS = 20
 const TAKER_BPS = 10
 const MAKER_BPS = 5
-const SHARE_PPM = WHOLE_PPM / 10
 
 const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
 
@@ -32,19 +32,21 @@ function send(state: State, type: CommandType, values: Decoded): void {
 
 /** Programs of a state with `accounts` funded accounts, on or off. The last account is the payout wallet, and trades like all others. */
 export function stagePrograms(state: State, accounts: number, on: boolean): void {
-  send(state, CommandType.SET_BUILDER_PROGRAM, { capBps: CAP_BPS, builderFees: on ? 1 : 0, revenueSharePpm: on ? SHARE_PPM : 0 })
+  send(state, CommandType.SET_BUILDER_PROGRAM, { capBps: CAP_BPS, builderFees: on ? 1 : 0, revenueSharePpm: 0 })
   const account = accounts - 1
   const payout = { account, createdSequence: getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) }
   const fees = on ? { active: 1, bps: TAKER_BPS, makerBps: MAKER_BPS } : { active: 1, bps: UNCHANGED, makerBps: UNCHANGED }
   send(state, CommandType.ENROLL_APPLICATION, { application: 0, ...payout, ...fees })
+  // Each account was brought by the one before it.
+  for (let brought = 1; on && brought < accounts; brought++) linkReferral(state, brought, brought - 1)
 }
 
 /** What others than the house got of each fill of the first `commands` of a flow, on the average: how many of each. */
-export function sharesOf(flow: Flow, live: number, commands: number): { applicationFees: number; revenueShares: number } {
+export function sharesOf(flow: Flow, live: number, commands: number): { applicationFees: number; rewards: number } {
   const state = fundedState(benchGenesis(poolOf(live), flow.accounts, flow.genesis.limits.perps > 0), flow.accounts)
   stagePrograms(state, flow.accounts, true)
   const { outbox } = state
-  let [fills, applicationFees, revenueShares] = [0, 0, 0]
+  let [fills, applicationFees, rewards] = [0, 0, 0]
   for (let command = 0; command < flow.build + commands; command++) {
     apply(state, flow.records, command * RECORD_WORDS)
     for (let event = 0; event < outbox.count; event++) {
@@ -52,9 +54,9 @@ export function sharesOf(flow: Flow, live: number, commands: number): { applicat
       const type = eventTypeOf(outbox.u32[at]!)
       if (type === EventType.FILL) fills++
       else if (type === EventType.APPLICATION_FEE) applicationFees++
-      else if (type === EventType.CREDIT && outbox.i32[at + CREDIT.at.source] === CreditSource.REVENUE_SHARE) revenueShares++
+      else if (type === EventType.REFERRAL_REWARD && outbox.i32[at + REFERRAL_REWARD.at.third]! >= 0) rewards++
     }
     outbox.count = 0
   }
-  return { applicationFees: applicationFees / fills, revenueShares: revenueShares / fills }
+  return { applicationFees: applicationFees / fills, rewards: rewards / fills }
 }
