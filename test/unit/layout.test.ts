@@ -10,6 +10,7 @@ import {
   Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
 import { answerOf } from '../../core/layout/answers.ts'
+import { clearFrom } from '../../core/layout/record.ts'
 import { layoutOf } from '../../core/layout/first_layout.ts'
 import {
   answeredTypeOf, EVENT_LAYOUTS, EventType, eventName, eventTypeOf, outcomeOf, Reason, REASON_NAMES, Status, STATUS_NAMES,
@@ -433,4 +434,14 @@ t.test('records are little endian, as the format says', async (t) => {
   encode(layouts.get('fill')!, views, 0, { kind: 0x01020304, pair: -2, sequence: 1, quote: 0x0102030405060708n })
   t.equal(Buffer.from(views.bytes.subarray(0, 16)).toString('hex'), '04030201feffffff000000000000f03f')
   t.equal(Buffer.from(views.bytes.subarray(32, 40)).toString('hex'), '0807060504030201')
+})
+
+t.test('a record is zeroed from a field on, an odd one too, and nothing before it or behind the record', async (t) => {
+  for (const field of [0, 7, 8, 31]) {
+    const records = viewsOf(new ArrayBuffer(3 * RECORD_BYTES))
+    records.u32.fill(0xffffffff)
+    clearFrom(records, RECORD_WORDS, field)
+    const left = [...records.u32].map((word, at) => (word === 0 ? at : -1)).filter((at) => at >= 0)
+    t.same(left, Array.from({ length: RECORD_WORDS - field }, (_, i) => RECORD_WORDS + field + i))
+  }
 })
