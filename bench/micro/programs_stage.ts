@@ -1,7 +1,7 @@
 /**
- * The programs in which every fill of the core's flow takes part: builder fees of both sides, as commands, and referrers of everybody, three
- * levels of them. Switched off they are as many commands, so that both states give the flow's orders the same sequences. The revenue share
- * is off: it takes the same way as a builder fee.
+ * The programs in which every fill of the core's flow takes part: builder fees of both sides, as commands, and referrers of everybody,
+ * three levels of them. Switched off they are as many commands, so that both states give the flow's orders the same sequences. The revenue
+ * share is off: it takes the same way as a builder fee.
  */
 import { apply } from '../../core/engine/apply.ts'
 import { UNCHANGED } from '../../core/layout/builder.ts'

@@ -11,7 +11,7 @@ import {
   historyReached, issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'
 import { openPosition } from '../support/perpetual_position.ts'
-import { newTrader, pairOf } from '../support/traders.ts'
+import { earnReward, newTrader, pairOf } from '../support/traders.ts'
 
 t.setTimeout(120_000)
 /** What cannot be called like the others while operations are blocked: sign-in, its end, what there is none of, what is always refused. */
@@ -81,6 +81,9 @@ t.test('every operation of the table, once', async (t) => {
   const { summary, ...downline } = await client.GetReferralDownline()
   t.strictSame(downline, { earningsBySource: [], directReferees: [], complete: true })
   t.match(summary, [{ level: 1, referees: 0, share: '0.2' }, {}, {}])
+  const reward = await earnReward(exchange.baseUrl, client, { tradingPairId, quantity: '0.1', price: '2000' })
+  t.match(await client.TransferRewards(reward), reward)
+  t.strictSame(await client.GetRewardsBalance(), { balances: [] })
   t.match((await client.ListSweeperChains()).chains, [{ chainId: 1328, isHub: true }, { chainId: 11_155_111, isHub: false }])
   const applicant = { walletAddress: address, email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
   await t.rejects(client.SubmitApplication(applicant), { status: 403, code: 'PERMISSION_DENIED' }, 'the whitelist is closed')
@@ -95,7 +98,7 @@ t.test('every operation of the table, once', async (t) => {
   const rest = 'GetFaucetInfo Mint Check GetApplicationConfig ListApplicationUsers ListApplicationBalances'
   const backend = 'ListApplicationOrders ListApplicationMovements GetApplicationStats'
   const answered = 'SubmitApplication ListSweeperChains ClaimLease GetBuildercodesConfig SetBuilderFee'
-  const referrals = 'GetReferralPosition GetReferralDownline'
+  const referrals = 'GetReferralPosition GetReferralDownline GetRewardsBalance TransferRewards'
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
   const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
   const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'
@@ -362,6 +365,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     CreateSubAccountLimit: { ...limit, maxAmount: '1' },
     UpdateSubAccountLimit: { ...limit, maxAmount: '2' }, DeleteSubAccountLimit: limit,
     TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },
+    TransferRewards: { token: `0x${'0'.repeat(40)}`, amount: '1' },
     UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId }, ...margin, ...waiting,
     ...copying,
   }

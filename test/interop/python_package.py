@@ -210,6 +210,9 @@ class Everything:
 
     async def programs(self, address):
         assert (await self.call("ListSweeperChains"))["chains"] is not None
+        assert (await self.call("GetRewardsBalance"))["balances"] == []
+        token = (await self.call("ListBalances"))["balances"][0]["token"]
+        assert await self.refused("TransferRewards", token=token, amount="1") == "INSUFFICIENT_BALANCE"
         names = {"email": "a@b.example", "twitterUsername": "a", "telegramUsername": "abcde"}
         assert await self.refused("SubmitApplication", walletAddress=address, **names) == "PERMISSION_DENIED"
         assert await self.refused("ClaimLease", launchId="none", ownerId="process-1", expectedGeneration="0") == "NOT_FOUND"

@@ -44,7 +44,10 @@ export async function askPrograms(script: Script, address: string): Promise<void
   const { maker } = script
   await script.call('GetBuildercodesConfig', { clientId: 'ringbook' })
   await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
-  for (const name of ['GetReferralPosition', 'GetReferralDownline'] as const) await script.call(name, {}, maker)
+  for (const name of ['GetReferralPosition', 'GetReferralDownline', 'GetRewardsBalance'] as const) await script.call(name, {}, maker)
+  const { balances } = await script.call('ListBalances', {}, maker)
+  await script.call('TransferRewards', { token: balances[0].token, amount: '1' }, maker)
+  await script.call('TransferRewards', { token: `0x${'0'.repeat(40)}`, amount: '1' }, maker)
   await script.call('ListSweeperChains')
   const names = { email: 'a@b.example', twitterUsername: 'a', telegramUsername: 'abcde' }
   await script.call('SubmitApplication', { walletAddress: address, ...names })

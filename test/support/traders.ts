@@ -25,15 +25,29 @@ export interface Trader {
   readonly address: string
 }
 
-/** A new wallet with an open session; `mint` faucet requests are made for it. */
-export async function newTrader(baseUrl: string, mints = 1, fetch: typeof globalThis.fetch = globalThis.fetch): Promise<Trader> {
+/** A new wallet with an open session, brought by whoever has `referralCode`; `mints` faucet requests are made for it. */
+export async function newTrader(
+  baseUrl: string, mints = 1, fetch: typeof globalThis.fetch = globalThis.fetch, referralCode?: string,
+): Promise<Trader> {
   const account = privateKeyToAccount(generatePrivateKey())
   const signer = sodiumSigner()
   const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
   const client = createClient({ baseUrl, wallet, signer, fetch })
-  await client.signIn()
+  await client.signIn(referralCode === undefined ? {} : { referralCode })
   for (let i = 0; i < mints; i++) await client.Mint()
   return { client, signer, wallet, address: account.address }
+}
+
+/** `referrer` brings somebody who buys of it at this limit; token and amount of what it earned. */
+export async function earnReward(
+  baseUrl: string, referrer: Client, limit: { readonly tradingPairId: string; readonly quantity: string; readonly price: string },
+  fetch?: typeof globalThis.fetch,
+): Promise<{ readonly token: string; readonly amount: string }> {
+  const { client: referee } = await newTrader(baseUrl, 1, fetch, (await referrer.GetReferralPosition()).referralCode)
+  await referrer.CreateOrder({ ...limit, orderType: 'LIMIT', side: 'SELL' })
+  await referee.CreateOrder({ ...limit, orderType: 'LIMIT', side: 'BUY' })
+  const { balances: [reward] } = await referrer.GetRewardsBalance()
+  return { token: reward!.token, amount: reward!.available }
 }
 
 /** The pair with this symbol. */
