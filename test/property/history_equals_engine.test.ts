@@ -20,7 +20,10 @@ const { SEED, VARIANT, COMMANDS } = process.env
 const given = SEED !== undefined || VARIANT !== undefined
 const RUNS = given
   ? [[VARIANT ?? 'market', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
-  : ([['market', 31, 25_000], ['tight', 37, 12_000], ['fees', 33, 12_000], ['deep', 34, 12_000], ['builder', 35, 12_000]] as const)
+  : ([
+      ['market', 31, 25_000], ['tight', 37, 12_000], ['fees', 33, 12_000], ['deep', 34, 12_000], ['builder', 35, 12_000],
+      ['referred', 36, 12_000],
+    ] as const)
 const place = ({ sequence }: { sequence: number }): { sequence: number; index: number } => ({ sequence, index: 0 })
 /** Flags that the engine adds and the history leaves out. */
 const ADDED = Flag.RESTING | Flag.BY_AGENT | Flag.ADD_ON
@@ -79,9 +82,13 @@ for (const [variant, seed, commands] of RUNS) {
       t.equal(gap(movements), null, `movements of ${account} follow from each other`)
       checkOpen(t, run, account)
       checkCharges(t, run, account)
+      const earned = plain.rewards.of(account)
+      t.strictSame(ask(answers, 'rewards', { account }), earned.rewards(), `what ${account} earned`)
+      t.strictSame(ask(answers, 'rewardSources', { account }), earned.rewardSources(), `of whom ${account} earned`)
       checkSums(t, run, account, movements)
     }
     t.equal(balanceDifference(projector, state), null, 'balances at the end')
+    if (variant === 'referred' && !given) t.ok(plain.rewards.count > 200, `${plain.rewards.count} rewards`)
   })
 }
 

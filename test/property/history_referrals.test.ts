@@ -11,9 +11,11 @@ import { createAnswers, type Answers } from '../../core/history/answer/answers.t
 import { Entry, Transaction } from '../../core/history/answer/queries.ts'
 import { identitiesOf } from '../../core/history/project/identities.ts'
 import { createProjector } from '../../core/history/project/projector.ts'
+import { createRewards } from '../../core/history/project/rewards.ts'
+import { openTables } from '../../core/history/store/heads.ts'
 import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store/store.ts'
 import { COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, Flag, kindOf } from '../../core/layout/command.ts'
-import { RESULT } from '../../core/layout/event.ts'
+import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { ACCOUNT, BALANCE, SCALAR } from '../../core/state/columns.ts'
@@ -27,9 +29,9 @@ import { NaiveRewards, TOLD } from '../support/naive_rewards.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
 const SEED = seedOf()
-const COMMANDS = 14_000
+const COMMANDS = 10_000
 const DAY = 86_400_000
-const TABLES = ['reward_entry_page', 'reward_total_page', 'reward_source_page', 'recent_source_page']
+const TABLES = ['reward_account_page', 'reward_entry_page', 'reward_source_page', 'reward_sum_page']
 /** Fees in two assets; rows for fewer than come. */
 const TEXT = genesisText({
   limits: { accounts: 220, sessions: 4096, sessionsPerAccount: 8 }, dailyLimit: 15,
@@ -70,12 +72,12 @@ class Life {
   #step(): void {
     const dice = this.#random.below(1000)
     const traders = this.#wallets.filter(({ trades }) => trades)
-    if (dice < 30 || traders.length < 6) return this.#arrive()
-    if (dice === 30) return this.#pass()
+    if (dice < 50 || traders.length < 6) return this.#arrive()
+    if (dice === 50) return this.#pass()
     const wallet = traders[this.#random.below(traders.length)]!
     if (wallet.session < 0) this.#open(wallet)
-    if (dice < 50) this.#take(wallet)
-    else if (dice < 70) this.#send(CommandType.MINT, { ...nameOf(wallet), asset: -1 })
+    if (dice < 70) this.#take(wallet)
+    else if (dice < 90) this.#send(CommandType.MINT, { ...nameOf(wallet), asset: -1 })
     else this.#trade(wallet)
   }
 
@@ -190,6 +192,23 @@ function project(t: Test, apart: number): HistoryDatabase {
   return database
 }
 
+/** All rewards in one transaction, with room for `most` of them before they are put into pages. */
+function gather(most: number): HistoryDatabase {
+  const database = openWriter(':memory:')
+  const tables = openTables(database)
+  const rewards = createRewards(tables, most)
+  for (const { i32, ...records } of life.said) {
+    for (let base = 0; base < i32.length; base += RECORD_WORDS) {
+      if (eventTypeOf(i32[base]!) === EventType.REFERRAL_REWARD) rewards.earned({ i32, ...records }, base)
+    }
+  }
+  database.transaction(() => {
+    rewards.flush()
+    tables.flush()
+  })()
+  return database
+}
+
 const rowsOf = (database: HistoryDatabase): unknown[] =>
   TABLES.flatMap((table) => database.prepare(`select '${table}', id, hex(records) from ${table} order by id`).all())
 
@@ -199,7 +218,7 @@ t.test('the history says what the events do', async (t) => {
   for (const records of life.said) sums.take(records)
   const most = Math.max(...accounts.map((account) => sums.of(account).sources.size))
   const turns = state.scalars[SCALAR.ACCOUNT_TURNS]! / 2
-  t.ok(sums.count > 2 ** 14, `${sums.count} rewards, more than are gathered at once`)
+  t.ok(sums.count > 10_000, `${sums.count} rewards`)
   t.ok(most > TOLD, `one earned of ${most} others`)
   t.ok(turns > 10, `${turns} rows went to another wallet`)
   for (const account of accounts) {
@@ -211,6 +230,7 @@ t.test('the history says what the events do', async (t) => {
     }
   }
   const whole = rowsOf(project(t, COMMANDS))
-  t.ok(whole.length > accounts.length, `${whole.length} pages`)
+  t.ok(whole.length > 50, `${whole.length} pages`)
+  for (const most of [7, 1000]) t.ok(isDeepStrictEqual(rowsOf(gather(most)), whole), `with room for ${most} rewards at a time`)
   for (const apart of [60, 900]) t.ok(isDeepStrictEqual(rowsOf(project(t, apart)), whole), `in transactions of up to ${apart} commands`)
 })

@@ -232,14 +232,14 @@ export const positionAt = (sequence: number, roots: Buffer): StorePosition => ({
 export function runHistory(
   variant: string, seed: number, commands: number, check: (run: HistoryRun, index: number) => void = () => undefined, apart = 400,
 ): HistoryRun {
-  const { clients, visitors, builder, ...spec } = VARIANTS[variant]!
+  const { clients, visitors, builder, referrals, ...spec } = VARIANTS[variant]!
   const { state, run, said } = createBench(genesisText(spec))
   const { genesis } = state
   const database = openWriter(':memory:')
   const identities = identitiesOf(state)
   const projector = createProjector(database, genesis, identities)
   const plain = new PlainHistory(genesis, identities.applicationOf)
-  const workload = new Workload(seed, genesis, { ownOrders: true, families: true, clients, visitors, builder })
+  const workload = new Workload(seed, genesis, { ownOrders: true, families: true, clients, visitors, builder, referrals })
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const history: HistoryRun = {

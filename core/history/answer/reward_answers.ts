@@ -1,16 +1,20 @@
 /**
- * Referral rewards of the history. Records are changed in place, so that an answer is read in one slice: at most two pages of entries, or
- * a page for each of a hundred sources, and the pages of checksums that prove them.
+ * Referral rewards of the history. Records are changed in place, so that an answer is read in one slice: a page of entries, or those of a
+ * hundred sources with their sums.
  */
 import { wideAt } from '../project/accounts.ts'
 import { createPageReader, type CheckedStore, type PageReader } from '../store/page_reader.ts'
-import { ENTRIES_KEPT, RECENT_SOURCE, REWARD_ENTRY, REWARD_SOURCE, REWARD_TOTAL } from '../store/reward_layout.ts'
+import {
+  assetOfWho, ENTRIES_KEPT, indexOfWhat, levelOfWhat, REWARD_ACCOUNT, REWARD_ENTRY, REWARD_SOURCE, REWARD_SUM, sourceOfWho, SOURCES_TOLD,
+} from '../store/reward_layout.ts'
 import type { HistoryReward, RewardQueries, RewardSource, RewardTotal } from './reward_queries.ts'
 
+const { at: A } = REWARD_ACCOUNT
 const { at: E } = REWARD_ENTRY
-const { at: T } = REWARD_TOTAL
 const { at: S } = REWARD_SOURCE
-const { at: N } = RECENT_SOURCE
+const { at: M } = REWARD_SUM
+/** Owner of all records but entries. */
+const ALL = 0
 
 export interface RewardReader {
   readonly answers: {
@@ -20,70 +24,70 @@ export interface RewardReader {
 }
 
 export function createRewardReader(store: CheckedStore): RewardReader {
+  const accounts = createPageReader(store, 'reward_account_page')
   const entries = createPageReader(store, 'reward_entry_page')
-  const totals = createPageReader(store, 'reward_total_page')
   const sources = createPageReader(store, 'reward_source_page')
-  const recent = createPageReader(store, 'recent_source_page')
+  const sums = createPageReader(store, 'reward_sum_page')
   return {
-    readers: [entries, totals, sources, recent],
+    readers: [accounts, entries, sources, sums],
     answers: {
       *rewards({ account }) {
-        return { totals: totalsOf(totals, account), entries: entriesOf(entries, account, countOf(totals, account)) }
+        const { count, totals } = accountOf(accounts, account)
+        return { totals: sumsOf(sums, totals), entries: entriesOf(entries, account, count) }
       },
       *rewardSources({ account }) {
-        return { totals: totalsOf(totals, account), sources: sourcesOf(recent, sources, account) }
+        const { newest, totals } = accountOf(accounts, account)
+        return { totals: sumsOf(sums, totals), sources: sourcesOf(sources, sums, newest) }
       },
     },
   }
 }
 
-const numbersOf = (reader: PageReader, owner: number): number[] => Array.from({ length: reader.count(owner) }, (_, number) => number)
-
-function totalsOf(reader: PageReader, account: number): RewardTotal[] {
-  const { i32, i64 } = reader.views
-  return numbersOf(reader, account).map((number) => {
-    const at = reader.locate(account, number)
-    return { level: i32[at + T.level]!, asset: i32[at + T.asset]!, amount: wideAt(i64, (at + T.amount) >>> 1) }
-  })
+/** How many rewards an account had, and where its lists begin. */
+function accountOf(reader: PageReader, account: number): { count: number; totals: number; newest: number } {
+  if (account >= reader.count(ALL)) return { count: 0, totals: 0, newest: 0 }
+  const at = reader.locate(ALL, account)
+  const { i32, f64 } = reader.views
+  return { count: f64[(at + A.entries) >>> 1]!, totals: i32[at + A.totals]!, newest: i32[at + A.newest]! }
 }
 
-/** Rewards of an account, ever. */
-const countOf = (reader: PageReader, account: number): number => numbersOf(reader, account)
-  .reduce((sum, number) => sum + reader.views.f64[(reader.locate(account, number) + T.entries) >>> 1]!, 0)
+/** The list of sums that begins at `link`, as they were first earned. */
+function sumsOf(reader: PageReader, link: number): RewardTotal[] {
+  const { i32, i64 } = reader.views
+  const found: RewardTotal[] = []
+  for (let next = link; next !== 0;) {
+    const at = reader.locate(ALL, next - 1)
+    found.push({ level: i32[at + M.level]!, asset: i32[at + M.asset]!, amount: wideAt(i64, (at + M.amount) >>> 1) })
+    next = i32[at + M.next]!
+  }
+  return found.reverse()
+}
 
 function entriesOf(reader: PageReader, account: number, count: number): HistoryReward[] {
-  const { i32, f64, i64 } = reader.views
+  const { u32, f64, i64 } = reader.views
   return Array.from({ length: Math.min(count, ENTRIES_KEPT) }, (_, back) => {
     const at = reader.locate(account, (count - 1 - back) % ENTRIES_KEPT)
     return {
       sequence: f64[(at + E.sequence) >>> 1]!,
-      index: i32[at + E.index]!,
+      index: indexOfWhat(u32[at + E.what]!),
       time: f64[(at + E.time) >>> 1]!,
-      level: i32[at + E.level]!,
-      source: i32[at + E.source]!,
-      asset: i32[at + E.asset]!,
+      level: levelOfWhat(u32[at + E.what]!),
+      source: sourceOfWho(u32[at + E.who]!),
+      asset: assetOfWho(u32[at + E.who]!),
       amount: i64[(at + E.amount) >>> 1]!,
     }
   })
 }
 
-function sourcesOf(recent: PageReader, sources: PageReader, account: number): RewardSource[] {
-  const { i32, f64 } = recent.views
-  return numbersOf(recent, account).map((number) => {
-    const at = recent.locate(account, number)
-    const [source, level] = [i32[at + N.source]!, i32[at + N.level]!]
-    return { source, level, time: f64[(at + N.time) >>> 1]!, earned: earnedOf(sources, account, source) }
-  })
-}
-
-/** What `account` earned of `source`. */
-function earnedOf(reader: PageReader, account: number, source: number): RewardSource['earned'] {
-  const { i32, i64 } = reader.views
-  const earned: RewardSource['earned'] = []
-  for (let number = 0; number < reader.count(source); number++) {
-    const at = reader.locate(source, number)
-    if (i32[at + S.earner] !== account) continue
-    earned.push({ asset: i32[at + S.asset]!, amount: wideAt(i64, (at + S.amount) >>> 1) })
+/** The list of sources that begins at `link`, as far as it is told. */
+function sourcesOf(reader: PageReader, sums: PageReader, link: number): RewardSource[] {
+  const { i32, f64 } = reader.views
+  const found: RewardSource[] = []
+  for (let next = link; next !== 0 && found.length < SOURCES_TOLD;) {
+    const at = reader.locate(ALL, next - 1)
+    const earned = sumsOf(sums, i32[at + S.sums]!).map(({ asset, amount }) => ({ asset, amount }))
+    found.push({ source: i32[at + S.source]!, level: i32[at + S.level]!, time: f64[(at + S.time) >>> 1]!, earned })
+    next = i32[at + S.older]!
   }
-  return earned
+  return found
 }

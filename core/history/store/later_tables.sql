@@ -59,15 +59,15 @@ create table if not exists reward_entry_page (
   id integer primary key,            -- account × 2^29 + number of the page
   records blob not null
 ) strict;
-create table if not exists reward_total_page (
-  id integer primary key,            -- account × 2^29 + number of the page
+create table if not exists reward_account_page (
+  id integer primary key,            -- number of the page
   records blob not null
 ) strict;
 create table if not exists reward_source_page (
-  id integer primary key,            -- account × 2^29 + number of the page
+  id integer primary key,            -- number of the page
   records blob not null
 ) strict;
-create table if not exists recent_source_page (
-  id integer primary key,            -- account × 2^29 + number of the page
+create table if not exists reward_sum_page (
+  id integer primary key,            -- number of the page
   records blob not null
 ) strict;

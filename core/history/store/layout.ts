@@ -51,12 +51,12 @@
  *
  *   application_fee_page     APPLICATION_FEES, one for each fill that an order of its accounts was charged for, in order of sequence
  *
- * and what referrals earn, records of reward_layout.ts, changed in place:
+ * and what referrals earn, records of reward_layout.ts, changed in place; owner = 0, unless it is said:
  *
+ *   reward_account_page      REWARD_ACCOUNT of each account up to the last that has to do with rewards, by its row
  *   reward_entry_page        REWARD_ENTRY, the newest hundred of an account, owner = account
- *   reward_total_page        REWARD_TOTAL, one for each level and asset, in the order they were first earned, owner = account
- *   reward_source_page       REWARD_SOURCE, one for each referrer and asset, in the order they were first earned, owner = source
- *   recent_source_page       RECENT_SOURCE, the hundred sources that an account earned of last, newest first, owner = account
+ *   reward_source_page       REWARD_SOURCE in the order they were first earned of
+ *   reward_sum_page          REWARD_SUM in the order they were first earned
  *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
  * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
@@ -68,7 +68,7 @@ import {
   FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, LIQUIDATION_RECORD, MARGIN_ACCOUNT_RECORD, MARGIN_HOUR, MARK_MINUTE, ORDER_MARGIN_RECORD,
   POSITION_RECORD, RISK_BUCKET_RECORD,
 } from './margin_layout.ts'
-import { RECENT_SOURCE, REWARD_ENTRY, REWARD_SOURCE, REWARD_TOTAL } from './reward_layout.ts'
+import { REWARD_ACCOUNT, REWARD_ENTRY, REWARD_SOURCE, REWARD_SUM } from './reward_layout.ts'
 import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 
 /** Part of the position row. */
@@ -99,8 +99,8 @@ export const PAGE_TABLES = {
   funding_rate_page: FUNDING_RATE_RECORD.words,
   conditional_order_page: CONDITIONAL_RECORD.words, twap_order_page: 2 * RECORD_WORDS, twap_slice_page: SLICE_RECORD.words,
   application_fee_page: 8,
-  reward_entry_page: REWARD_ENTRY.words, reward_total_page: REWARD_TOTAL.words, reward_source_page: REWARD_SOURCE.words,
-  recent_source_page: RECENT_SOURCE.words,
+  reward_account_page: REWARD_ACCOUNT.words, reward_entry_page: REWARD_ENTRY.words, reward_source_page: REWARD_SOURCE.words,
+  reward_sum_page: REWARD_SUM.words,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]
