@@ -89,6 +89,14 @@ export const STOP_FOLLOW_COMMAND = defineLayout('stop_follow', {
   createdSequence: 'f64',
 })
 
+/** Operator: copy trading as a whole (programs/copy_program.ts). */
+export const SET_COPY_PROGRAM_COMMAND = defineLayout('set_copy_program', {
+  ...HEADER,
+  /** 1: on; 0: nobody begins to lead or to follow, and nothing that opens is mirrored. */
+  on: 'i32',
+  reserved: 'i32',
+})
+
 /** What a COPY_STEP goes on with. */
 export const CopyWork = { FILLS: 0, STOPS: 1 } as const
 /** Of the sequencer itself: the next part of what there is to mirror, or of the stops. */

@@ -8,7 +8,8 @@
  *   the follow, in its own bucket. Its leverage is the leader's, at most what the follow says. What closes is Flag.CLOSE, within the band
  *   of triggers, and is taken in maintenance too; to the other side it goes with two orders.
  * - **What is not taken.** Openings that are refused, or find too little in the book, are left out: SKIPPED says why, and the row keeps it.
- *   What is less than an order may be is carried to the next one, and so is what could not be closed. CLOSE_ONLY opens nothing.
+ *   What is less than an order may be is carried to the next one, and so is what could not be closed. CLOSE_ONLY opens nothing, and
+ *   nobody does while copy trading is off.
  */
 import { Flag } from '../layout/command.ts'
 import { COPY_STEP_COMMAND, CopyWork, FollowReason, FollowState } from '../layout/copying.ts'
@@ -20,6 +21,7 @@ import { bestOpposite } from '../book/match.ts'
 import { accountEquity } from '../margin/account_equity.ts'
 import { cursorOf, endLead, firstLead, goOnBehind, leaderOf, letOthers } from '../margin/leads.ts'
 import { findPosition } from '../margin/positions.ts'
+import { isCopyingOff } from '../programs/copy_program.ts'
 import { firstStop, pairOfFollow } from '../programs/follow_rows.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { R } from '../state/balances.ts'
@@ -89,17 +91,18 @@ function mirror(state: State, lead: number, row: number): Outcome {
   const held = position < 0 ? 0 : get(state, position, POSITION.LOTS)
   const before = BigInt(held) * LOT
   const standing = get(state, row, FOLLOW.STATE)
+  const isOff = isCopyingOff(state)
   const target = targetOf(
-    before + getI64(state, seen, FOLLOW_PAIR.RESIDUAL), getF64(state, seen, FOLLOW_PAIR.SEEN), lots, standing,
-    getI64(state, row, FOLLOW.ALLOCATION), getI64(state, lead, LEAD.EQUITY),
+    before + getI64(state, seen, FOLLOW_PAIR.RESIDUAL), getF64(state, seen, FOLLOW_PAIR.SEEN), lots,
+    { state: standing, isOff, allocation: getI64(state, row, FOLLOW.ALLOCATION), equity: getI64(state, lead, LEAD.EQUITY) },
   )
   setF64(state, seen, FOLLOW_PAIR.SEEN, target.seen)
   setI64(state, seen, FOLLOW_PAIR.RESIDUAL, target.share - before)
   const change = Number(target.share / LOT) - held
   const closes = held !== 0 && change !== 0 && (change > 0) !== (held > 0)
   const more = target.seen !== lots
-  if (target.unknown) skip(state, row, pair, REFUSALS.LEADER_EQUITY.number)
-  if (!closes && (standing !== FollowState.ACTIVE || !mayOpen(state, pair, change))) {
+  if (target.left !== 0) skip(state, row, pair, target.left)
+  if (!closes && (standing !== FollowState.ACTIVE || isOff || !mayOpen(state, pair, change))) {
     // What is left is looked at again at once: nothing of it was an order.
     return more ? mirror(state, lead, row) : Outcome.PASSED
   }

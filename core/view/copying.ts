@@ -3,12 +3,15 @@
  * so each copy is one between two batches.
  */
 import { FollowState, HANDLE_BYTES, HANDLE_WORDS, LeaderState } from '../layout/copying.ts'
+import { isCopyingOff } from '../programs/copy_program.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { SCALAR } from '../state/columns.ts'
-import { COPY_ACCOUNT, FOLLOW, LEADER } from '../state/copy_rows.ts'
+import { COPY_ACCOUNT, COPYING, FOLLOW, LEADER } from '../state/copy_rows.ts'
 import { findLeader } from '../state/indexes.ts'
 import { MARGIN_ACCOUNT, STRATEGY_KEY_BYTES } from '../state/margin_rows.ts'
-import { bytesOf, copyAccountRow, followRow, get, getF64, getI64, leaderRow, marginAccountRow } from '../state/rows.ts'
+import {
+  bytesOf, copyAccountRow, copyingRow, followRow, get, getF64, getI64, leaderRow, marginAccountRow, scalar,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently, LONG } from './consistent.ts'
 import { paddedText } from './order_margin.ts'
@@ -50,6 +53,27 @@ export interface FollowView {
   skippedAt: number
   startedAt: number
   updatedAt: number
+}
+
+export interface CopyProgramView {
+  /** The operator's switch. */
+  readonly on: boolean
+  /** Rows in use: released handles in their pause included; follows that are being stopped included, and these alone. */
+  readonly leaders: number
+  readonly follows: number
+  readonly stopping: number
+}
+
+/** Copy trading as a whole, of about now. Walks the follows. */
+export function readCopyProgram(state: State): CopyProgramView {
+  const on = !isCopyingOff(state)
+  if (!isThere(state)) return { on, leaders: 0, follows: 0, stopping: 0 }
+  const copying = copyingRow(state)
+  let stopping = 0
+  for (let number = 0; number < scalar(state, SCALAR.FOLLOWS_USED); number++) {
+    if (get(state, followRow(state, number), FOLLOW.STATE) === FollowState.STOPPING) stopping++
+  }
+  return { on, leaders: get(state, copying, COPYING.LEADERS), follows: get(state, copying, COPYING.FOLLOWS), stopping }
 }
 
 /** Copies of an exchange without copy trading are empty, and its rows are not there. */

@@ -67,7 +67,8 @@ export const RegisterLeader = operation({
     + 'lead. Taking the own handle again changes nothing but its letters\' case.',
   answer: 'The handle is the caller\'s.',
   refusals: [
-    'NOT_FOUND', 'HANDLE_TAKEN', 'HANDLE_CHANGE_TOO_SOON', 'ALREADY_LEADER', 'CANNOT_LEAD', 'TOO_MANY_LEADERS', ...READ, ...COMMAND,
+    'NOT_FOUND', 'COPY_TRADING_OFF', 'HANDLE_TAKEN', 'HANDLE_CHANGE_TOO_SOON', 'ALREADY_LEADER', 'CANNOT_LEAD', 'TOO_MANY_LEADERS',
+    ...READ, ...COMMAND,
   ],
   body: Type.Object({ handle: field(Handle, '3 to 24 letters, digits, underscores or hyphens.') }),
   output: LeaderRecord,
@@ -194,8 +195,8 @@ export const CreateFollow = operation({
     + 'follow, nobody follows his own family, and a leader is followed once.',
   answer: 'The follow.',
   refusals: [
-    'NOT_FOUND', 'CANNOT_FOLLOW', 'ALREADY_FOLLOWING', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL', 'TOO_MANY_FOLLOWS', 'LEADER_FULL',
-    'TOO_MANY_MARGIN_ACCOUNTS', ...READ, ...COMMAND,
+    'NOT_FOUND', 'COPY_TRADING_OFF', 'CANNOT_FOLLOW', 'ALREADY_FOLLOWING', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL',
+    'TOO_MANY_FOLLOWS', 'LEADER_FULL', 'TOO_MANY_MARGIN_ACCOUNTS', ...READ, ...COMMAND,
   ],
   body: Type.Object({
     leader: handleField,
@@ -245,9 +246,10 @@ export const UpdateFollow = operation({
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   summary: 'Change a follow',
   description: 'Sets status, allocation or both. More allocation comes from the free collateral of the parent; less goes back there, as '
-    + 'far as it is free in the margin account of the follow.',
+    + 'far as it is free in the margin account of the follow. While copy trading is switched off a follow is mirrored as CLOSE_ONLY, and '
+    + 'neither becomes ACTIVE nor gets more allocation.',
   answer: 'The follow.',
-  refusals: ['NOT_FOUND', 'FOLLOW_STOPPING', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL', ...READ, ...COMMAND],
+  refusals: ['NOT_FOUND', 'FOLLOW_STOPPING', 'COPY_TRADING_OFF', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL', ...READ, ...COMMAND],
   params: FollowPath,
   body: Type.Object({
     status: Type.Optional(field(LiveStatus, 'ACTIVE or CLOSE_ONLY.')),

@@ -96,6 +96,9 @@ const COPY_FAULTS: Faults = [
   ['programs/leaders.ts', 'RELEASED_AT) >= state.genesis.limits.handlePauseMs', 'RELEASED_AT) >= 0'],
   ['programs/collateral.ts', '  if (isOfFollow(state, margin)) return REFUSALS.COPY_MARGIN_ACCOUNT.number\n', ''],
   ['programs/follows.ts', 'if (state.registers[R.AMOUNT]! < allocation) return SHORT', 'if (allocation < 0n) return SHORT'],
+  // Copies are opened while copy trading is off; a follow gets more then.
+  ['orders/copy_target.ts', 'if (isOff) return', 'if (allocation < 0n) return'],
+  ['programs/follows.ts', 'if (isCopyingOff(state) && goesUp(', 'if (row < 0 && goesUp('],
   // Leverage beyond what the follow says; a stop that never comes to its other positions.
   ['orders/copy_orders.ts', 'most !== 0 && most < leads ? most : leads', 'leads'],
   ['orders/copy_stop.ts', 'number <= tried ||', ''],

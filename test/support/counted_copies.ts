@@ -65,4 +65,5 @@ function leaders(stage: CopyStage, counted: CountedStage): void {
   counted.count(CommandType.STOP_FOLLOW, follow)
   while (get(stage.state, copyingRow(stage.state), COPYING.FIRST_STOP) !== 0) counted.count(CommandType.COPY_STEP, { work: CopyWork.STOPS })
   counted.count(CommandType.RELEASE_LEADER, stage.signed('lead0'))
+  for (const on of [0, 1]) counted.count(CommandType.SET_COPY_PROGRAM, { on })
 }

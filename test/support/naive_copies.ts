@@ -66,6 +66,8 @@ export interface Lead {
 }
 
 export class Copies {
+  /** The operator's switch. */
+  on = true
   leaders: Leader[] = []
   follows: Follow[] = []
   /** In the order of their turns. */
@@ -164,7 +166,8 @@ const oldestReleased = (ex: Ex): Leader | undefined =>
   ex.copies.leaders.filter(({ state }) => state === LeaderState.RELEASED).sort((a, b) => a.released - b.released)[0]
 
 function registerRefusal(ex: Ex, account: number, handle: string, length: number): number {
-  const { leaders, follows } = ex.copies
+  const { leaders, follows, on } = ex.copies
+  if (!on) return CODE.COPY_TRADING_OFF
   if (!isHandle(handle, length)) return CODE.VALIDATION_ERROR
   if (follows.some((each) => each.account === account)) return CODE.CANNOT_LEAD
   const own = leaders.find((each) => each.account === account)
@@ -264,8 +267,9 @@ const answer = (ex: Ex, command: Decoded, { account, row, state, createdSequence
   void ex.result(command, { account, detail: row, detail2: state, originalSequence: createdSequence })
 
 function createRefusal(ex: Ex, command: Decoded, account: number, atoms: bigint): number {
-  const { leaders, follows } = ex.copies
+  const { leaders, follows, on } = ex.copies
   if (ex.maintenance) return CODE.OPERATIONS_BLOCKED
+  if (!on) return CODE.COPY_TRADING_OFF
   const handle = String(command['handle'])
   const leader = isHandle(handle, Number(command['length'])) ? named(ex, handle) : undefined
   if (leader === undefined || leader.state !== LeaderState.REGISTERED) return CODE.NOT_FOUND
@@ -309,6 +313,9 @@ export function updateFollow(ex: Ex, command: Decoded): void {
   if (follow.state === FollowState.STOPPING) return refuseOwner(ex, command, CODE.FOLLOW_STOPPING)
   const fields = Number(command['fields'])
   const atoms = BigInt(command['allocation']!)
+  const wakes = (fields & FollowField.STATE) !== 0 && command['state'] === FollowState.ACTIVE && follow.state === FollowState.CLOSE_ONLY
+  const grows = (fields & FollowField.ALLOCATION) !== 0 && atoms > follow.allocation
+  if (!ex.copies.on && (wakes || grows)) return refuseOwner(ex, command, CODE.COPY_TRADING_OFF)
   if ((fields & FollowField.ALLOCATION) !== 0) {
     const more = atoms - follow.allocation
     const there = freeOf(ex, more > 0n ? parentOf(ex, account)! : follow.margin)
@@ -320,6 +327,14 @@ export function updateFollow(ex: Ex, command: Decoded): void {
   if ((fields & FollowField.ALLOCATION) !== 0) allocate(ex, follow, atoms)
   tellFollow(ex, follow, FollowReason.UPDATED)
   answer(ex, command, follow)
+}
+
+/** SET_COPY_PROGRAM. */
+export function setCopyProgram(ex: Ex, command: Decoded): void {
+  if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
+  const before = ex.copies.on
+  ex.copies.on = command['on'] !== 0
+  ex.result(command, { account: -1, pair: -1, detail: ex.copies.on ? 1 : 0, detail2: before ? 1 : 0 })
 }
 
 /** STOP_FOLLOW. */

@@ -4,8 +4,8 @@ import { FollowReason, FollowState } from '../../core/layout/copying.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import {
-  createFollow, endFollow, followersOf, goOnBehind, leadLots, registerLeader, releaseLeader, stopFollow, tellFollow, updateFollow,
-  type Follow, type Lead,
+  createFollow, endFollow, followersOf, goOnBehind, leadLots, registerLeader, releaseLeader, setCopyProgram, stopFollow, tellFollow,
+  updateFollow, type Follow, type Lead,
 } from './naive_copies.ts'
 import { bucketsOf, equityOf, exact, truncated, type Position } from './naive_margin.ts'
 import { bucketRoom, findBucket, findPosition, makeBucket } from './naive_margin_changes.ts'
@@ -26,6 +26,7 @@ export function copyCommand(ex: Ex, command: Decoded, type: number): boolean {
   else if (type === CommandType.UPDATE_FOLLOW) updateFollow(ex, command)
   else if (type === CommandType.STOP_FOLLOW) stopFollow(ex, command)
   else if (type === CommandType.COPY_STEP) copyStep(ex, command)
+  else if (type === CommandType.SET_COPY_PROGRAM) setCopyProgram(ex, command)
   else return false
   return true
 }
@@ -75,19 +76,20 @@ const bucketOf = (ex: Ex, { margin, cross, keyLow, keyHigh }: Follow, pair: numb
 type Exactly = ReturnType<typeof exact>
 const held = (value: Exactly): Exactly => (value.gt(MOST) ? MOST : value.lt(MOST.neg()) ? MOST.neg() : value)
 
-interface Aim { share: bigint; seen: number; unknown: boolean }
+interface Aim { share: bigint; seen: number; left?: number }
 
 /** What the copy should be, in millionths of a lot. */
 function aimOf(ex: Ex, { pair, equity, leader }: Lead, follow: Follow, share: bigint): Aim {
   const [before, now] = [follow.seen.get(pair) ?? 0, leadLots(ex, leader, pair)]
-  if (before !== 0 && Math.sign(now) !== Math.sign(before)) return { share: 0n, seen: 0, unknown: false }
+  if (before !== 0 && Math.sign(now) !== Math.sign(before)) return { share: 0n, seen: 0 }
   if (Math.abs(now) < Math.abs(before)) {
-    return { share: truncated(exact(share).times(now).div(before)), seen: now, unknown: false }
+    return { share: truncated(exact(share).times(now).div(before)), seen: now }
   }
-  if (now === before || follow.state !== FollowState.ACTIVE) return { share, seen: now, unknown: false }
-  if (equity <= 0n) return { share, seen: now, unknown: true }
+  if (now === before || follow.state !== FollowState.ACTIVE) return { share, seen: now }
+  if (!ex.copies.on) return { share, seen: now, left: CODE.COPY_TRADING_OFF }
+  if (equity <= 0n) return { share, seen: now, left: CODE.LEADER_EQUITY }
   const part = exact(truncated(exact(now - before).times(LOT).times(exact(follow.allocation)).div(exact(equity))))
-  return { share: truncated(held(exact(share).plus(held(part)))), seen: now, unknown: false }
+  return { share: truncated(held(exact(share).plus(held(part)))), seen: now }
 }
 
 function mirror(ex: Ex, lead: Lead, follow: Follow): { ordered: boolean; stays: boolean } {
@@ -95,14 +97,14 @@ function mirror(ex: Ex, lead: Lead, follow: Follow): { ordered: boolean; stays: 
   const position = positionOf(ex, follow, pair)
   const held = position?.lots ?? 0
   const before = BigInt(held) * BigInt(LOT)
-  const { share, seen, unknown } = aimOf(ex, lead, follow, before + (follow.residual.get(pair) ?? 0n))
+  const { share, seen, left } = aimOf(ex, lead, follow, before + (follow.residual.get(pair) ?? 0n))
   follow.seen.set(pair, seen)
   follow.residual.set(pair, share - before)
   const change = Number(truncated(exact(share).div(LOT))) - held
   const closes = held !== 0 && change !== 0 && Math.sign(change) !== Math.sign(held)
   const more = seen !== leadLots(ex, lead.leader, pair)
-  if (unknown) tellFollow(ex, follow, FollowReason.SKIPPED, pair, 0, -1, CODE.LEADER_EQUITY)
-  if (!closes && (follow.state !== FollowState.ACTIVE || !isEnough(ex, pair, change))) {
+  if (left !== undefined) tellFollow(ex, follow, FollowReason.SKIPPED, pair, 0, -1, left)
+  if (!closes && (follow.state !== FollowState.ACTIVE || !ex.copies.on || !isEnough(ex, pair, change))) {
     return more ? mirror(ex, lead, follow) : { ordered: false, stays: false }
   }
   const size = closes ? Math.min(Math.abs(change), Math.abs(held)) : Math.abs(change)

@@ -22,12 +22,15 @@ interface Known { row: number; sequence: number; account: number; allocation: bi
 export class CopyWorkload {
   private readonly unit: bigint
   private readonly random: Prng
+  /** Of the operator's switch. */
+  private readonly switches: Prng
   private readonly follows = new Map<number, Known>()
 
   constructor(seed: number, genesis: Genesis) {
     const collateral = genesis.pairs.find(({ perp }) => perp !== null)!.quote
     this.unit = 10n ** BigInt(genesis.assets[collateral]!.scale)
     this.random = createPrng(seed * 6007 + 5)
+    this.switches = createPrng(seed * 6011 + 7)
   }
 
   private below(n: number): number {
@@ -43,6 +46,7 @@ export class CopyWorkload {
     if (this.below(100) >= OFTEN || accounts.length === 0) return null
     const account = this.pick(accounts)
     const dice = this.below(100)
+    if (this.switches.below(60) === 0) return { type: CommandType.SET_COPY_PROGRAM, values: { session: -1, on: this.switches.below(2) } }
     // A few lead and the others follow, mostly.
     const leads = account % 3 === 0
     if (dice < 16) return leads !== this.chance(1, 12) ? this.register(world, account) : this.create(world, account)

@@ -10,4 +10,4 @@ import { WAITING_STEPS } from './workload_waiting.ts'
 export const isOfFirstLane = (type: CommandType): boolean =>
   [POLICY_COMMANDS, LISTING_COMMANDS, WAITING_STEPS, LAUNCH_COMMANDS, BUILDER_COMMANDS].some((commands) => commands.has(type))
 export const isOfMarginFirstLane = (type: CommandType): boolean =>
-  OPERATORS.has(type) || BUILDER_COMMANDS.has(type) || type === CommandType.COPY_STEP
+  OPERATORS.has(type) || BUILDER_COMMANDS.has(type) || type === CommandType.COPY_STEP || type === CommandType.SET_COPY_PROGRAM
