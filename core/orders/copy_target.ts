@@ -37,6 +37,15 @@ export interface Target {
   left: number
 }
 
+/**
+ * X0 of a copy of `held` lots, of which `residual` millionths were left over when its leader was seen with `seen` lots. A copy that others
+ * closed meanwhile, its owner or a liquidation, is not owed to the other side of its leader.
+ */
+export function shareOf(held: number, residual: bigint, seen: number): bigint {
+  const share = BigInt(held) * LOT + residual
+  return seen === 0 || (share > 0n) !== (seen > 0) ? 0n : share
+}
+
 /** `share`: X0; from P0 `seen` to P1 `lots`, which are whole numbers. */
 export function targetOf(share: bigint, seen: number, lots: number, { state, isOff, allocation, equity }: Terms): Target {
   const turned = seen !== 0 && (lots === 0 || (lots > 0) !== (seen > 0))

@@ -8,7 +8,7 @@
  *   use that account and no other, so they never cost more than there is in it. Its owner neither moves collateral in it nor opens or
  *   enlarges positions there (orders/margin_admission.ts); he may close them at market. At the end everything goes back to the parent.
  * - **Who.** Nobody follows an account of his own family, and no leader follows (leaders.ts); a leader is followed once by an account.
- * - STOP_FOLLOW and COPY_STEP (orders/copy_stop.ts) end it; what is live is listed with its leader, newest first.
+ * - STOP_FOLLOW and COPY_STEP (orders/copy_close.ts) end it; what is live is listed with its leader, newest first.
  * - Rows are shared out among families (state/shares.ts), and bounded for an account and for a leader.
  */
 import { FOLLOW_ANSWER } from '../layout/answers.ts'

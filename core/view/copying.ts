@@ -3,6 +3,7 @@
  * so each copy is one between two batches.
  */
 import { FollowState, HANDLE_BYTES, HANDLE_WORDS, LeaderState } from '../layout/copying.ts'
+import { isClosing } from '../programs/copy_closing.ts'
 import { isCopyingOff } from '../programs/copy_program.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { SCALAR } from '../state/columns.ts'
@@ -47,10 +48,12 @@ export interface FollowView {
   strategyKey: string
   copied: number
   skipped: number
-  /** Of the last skip: number of the refusal, pair, Unix ms; 0: there was none. */
+  /** Of the last skip: number of the refusal, pair, -1: of none; Unix ms; 0: there was none. */
   skipCode: number
   skipPair: number
   skippedAt: number
+  /** When what could not be closed is tried again, Unix ms; 0: there is nothing. */
+  closeAt: number
   startedAt: number
   updatedAt: number
 }
@@ -190,6 +193,7 @@ function copyFollow(state: State, number: number): FollowView {
     skipCode: get(state, row, FOLLOW.SKIP_CODE),
     skipPair: get(state, row, FOLLOW.SKIP_PAIR),
     skippedAt: getF64(state, row, FOLLOW.SKIPPED_AT),
+    closeAt: isClosing(state, row) ? getF64(state, row, FOLLOW.CLOSE_AT) : 0,
     startedAt: getF64(state, row, FOLLOW.STARTED_AT),
     updatedAt: getF64(state, row, FOLLOW.UPDATED_AT),
   }

@@ -59,9 +59,13 @@ export const FollowRecord = record('Follow', 'What the caller has of a leader: a
   skips: field(Type.Integer(), 'Times that no order was placed, or not all of one was filled.'),
   lastSkip: field(Nullable(Type.Object({
     reason: field(Type.String(), 'Code of the refusal, such as INSUFFICIENT_MARGIN.'),
-    tradingPairId: fields.tradingPairId,
+    tradingPairId: field(Nullable(Uuid), 'Trading pair; null: it is of the whole follow, whose bucket is in liquidation or in bad debt.'),
     at: field(Timestamp, 'When.'),
   })), 'The last of them; null: there was none.'),
+  nextAttemptAt: field(
+    Nullable(Timestamp),
+    'When what of the copies could not be closed is tried again; null: there is nothing. `lastSkip` says why it could not be.',
+  ),
   startedAt: field(Timestamp, 'When it began. What the leader had then is not copied.'),
   updatedAt: fields.updatedAt,
 }))
@@ -85,7 +89,6 @@ export const statusOf = (state: number): FollowStatus => FOLLOW_STATE_NAMES[stat
 
 export function followRecord({ genesis }: Gateway, asset: Asset, view: FollowView): FollowRecord {
   const pair = genesis.pairs[view.skipPair]
-  const skipped = view.skippedAt > 0 && pair !== undefined
   return {
     followId: followId(view.createdSequence, view.row),
     leader: view.leader.handle === '' ? null : view.leader.handle,
@@ -97,7 +100,10 @@ export function followRecord({ genesis }: Gateway, asset: Asset, view: FollowVie
     strategyKey: view.strategyKey,
     ordersCopied: view.copied,
     skips: view.skipped,
-    lastSkip: skipped ? { reason: refusalByNumber(view.skipCode).code, tradingPairId: pair.id, at: rfc3339(view.skippedAt) } : null,
+    lastSkip: view.skippedAt === 0 ? null : {
+      reason: refusalByNumber(view.skipCode).code, tradingPairId: pair?.id ?? null, at: rfc3339(view.skippedAt),
+    },
+    nextAttemptAt: view.closeAt === 0 ? null : rfc3339(view.closeAt),
     startedAt: rfc3339(view.startedAt),
     updatedAt: rfc3339(view.updatedAt),
   }

@@ -279,8 +279,9 @@ export const StopFollow = operation({
   service: 'CopyTradingService', method: 'POST', path: '/api/v1/copy-trading/follows/{followId}/stop',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'close',
   summary: 'Stop a follow',
-  description: 'Nothing is mirrored to it any more. Its positions are closed at market, what cannot be closed is tried again every 5 '
-    + 'seconds, and then everything in its margin account goes back to the parent. Done as well when it is being stopped already.',
+  description: 'Nothing is mirrored to it any more. Its positions are closed at market, what cannot be closed is tried again after pauses '
+    + 'of 5 seconds at first and 320 at most, and then everything in its margin account goes back to the parent. `lastSkip` and '
+    + '`nextAttemptAt` of the follow say why it takes long. Done as well when it is being stopped already.',
   answer: 'It is being stopped.',
   refusals: ['NOT_FOUND', ...COMMAND],
   params: FollowPath,

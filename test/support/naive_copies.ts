@@ -50,9 +50,10 @@ export interface Follow {
   /** By pair: lots of the leader that were mirrored last, and millionths of a lot that the copy should have more. */
   seen: Map<number, number>
   residual: Map<number, bigint>
-  /** While it is being stopped: the last pair that was tried, and when it is looked at next. */
+  /** With something to close: the last pair that was tried in this round, rounds that closed nothing, and when it is looked at next. */
   tried: number
-  stopAt: number
+  rounds: number
+  closeAt: number
 }
 
 /** Something that a leader did on a pair and that is not mirrored yet. */
@@ -72,7 +73,8 @@ export class Copies {
   follows: Follow[] = []
   /** In the order of their turns. */
   leads: Lead[] = []
-  stops: Follow[] = []
+  /** Follows with something to close, in a queue for each pause. */
+  readonly closing: Follow[][] = [[], [], [], []]
   releases = 0
   readonly rows = { leaders: new Rows(), follows: new Rows() }
 }
@@ -254,7 +256,7 @@ export function createFollow(ex: Ex, command: Decoded): void {
     row, account, leader, state: FollowState.ACTIVE, margin, cross: command['mode'] === 1, maxLeverage: Number(command['maxLeverage']),
     allocation: 0n, createdSequence: ex.sequence, strategyKey: Buffer.from(key).toString('hex').padEnd(96, '0'),
     keyLow: hash.readInt32LE(0), keyHigh: hash.readInt32LE(4), seen: new Map(pairs.map((pair) => [pair, leadLots(ex, leader, pair)])),
-    residual: new Map(), tried: -1, stopAt: 0,
+    residual: new Map(), tried: -1, rounds: 0, closeAt: 0,
   }
   margin.follow = follow
   ex.copies.follows.push(follow)
@@ -346,11 +348,36 @@ export function stopFollow(ex: Ex, command: Decoded): void {
     const walks = ex.copies.leads.filter(({ cursor }) => cursor === follow)
       .sort((a, b) => a.pair - b.pair)
     for (const lead of walks) goOnBehind(ex, lead, follow)
-    Object.assign(follow, { state: FollowState.STOPPING, stopAt: ex.now })
-    ex.copies.stops.unshift(follow)
+    leaveClosing(ex, follow)
+    Object.assign(follow, { state: FollowState.STOPPING, tried: -1, rounds: 0 })
+    lookFirst(ex, follow)
     tellFollow(ex, follow, FollowReason.STOPPING)
   }
   answer(ex, command, follow)
+}
+
+const PAUSES = [5000, 20_000, 80_000, 320_000]
+
+export const isClosing = ({ copies }: Ex, follow: Follow): boolean => copies.closing.some((queue) => queue.includes(follow))
+
+export function leaveClosing({ copies }: Ex, follow: Follow): void {
+  for (const queue of copies.closing) {
+    if (queue.includes(follow)) queue.splice(queue.indexOf(follow), 1)
+  }
+}
+
+/** Before all others that have not waited longer. */
+export function lookFirst({ copies, now }: Ex, follow: Follow): void {
+  follow.closeAt = now
+  copies.closing[0]!.unshift(follow)
+}
+
+/** Each pause four times, the longest from then on. */
+export function lookLater({ copies, now }: Ex, follow: Follow): void {
+  const pause = Math.min(3, Math.floor(follow.rounds / 4))
+  follow.rounds++
+  follow.closeAt = now + PAUSES[pause]!
+  copies.closing[pause]!.push(follow)
 }
 
 /** It is over. */

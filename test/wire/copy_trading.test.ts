@@ -45,9 +45,9 @@ for (const [way, by] of Object.entries(gateway.transports)) {
     const follow = must(await by('CreateFollow', { leader: handle.toUpperCase(), allocation: '4000', maxLeverage: '5' }, follower))
     const id = String(follow['followId'])
     // What is null is absent over gRPC.
-    t.strictSame({ lastSkip: null, ...follow }, {
+    t.strictSame({ lastSkip: null, nextAttemptAt: null, ...follow }, {
       followId: id, leader: handle, status: 'ACTIVE', allocation: '4000', maxLeverage: '5', marginMode: 'ISOLATED',
-      marginAccountId: follow['marginAccountId'], strategyKey: `copy:${id}`, ordersCopied: 0, skips: 0, lastSkip: null,
+      marginAccountId: follow['marginAccountId'], strategyKey: `copy:${id}`, ordersCopied: 0, skips: 0, lastSkip: null, nextAttemptAt: null,
       startedAt: follow['startedAt'], updatedAt: follow['updatedAt'],
     })
     t.ok(parseId(IdKind.FOLLOW, id))
@@ -75,6 +75,23 @@ for (const [way, by] of Object.entries(gateway.transports)) {
     t.same(must(await by('ListMyFollowers', {}, leader))['followers'], [])
     const { accounts } = must(await rest('ListMarginAccounts', {}, follower))
     t.equal(accounts.length, 1, 'what it had is in the parent again')
+  })
+
+  t.test(`${way}: a stop that cannot go on says why and when it is tried again, and ends when it can`, async (t) => {
+    const follower = await trader()
+    const leader = await leaderOf(`${way}-waits`)
+    const { followId: id } = must(await rest('CreateFollow', { leader: `${way}-waits`, allocation: '2000' }, follower))
+    await buys(leader, '0.2')
+    t.ok(await eventually(async () => (await copied(follower, String(id))).length === 1))
+    const follow = async (): Promise<Json | undefined> => (must(await by('ListFollows', {}, follower))['follows'] as Json[])[0]
+    await gateway.halted(async () => {
+      must(await by('StopFollow', { followId: id }, follower))
+      t.ok(await eventually(async () => (await follow())?.['skips'] === 1))
+      const waits = (await follow())!
+      t.match(waits, { status: 'STOPPING', lastSkip: { reason: 'PAIR_NOT_ACTIVE', tradingPairId: perp.id } })
+      t.equal(Date.parse(String(waits['nextAttemptAt'])) - Date.parse(String(waits['lastSkip'].at)) >= 5000, true)
+    })
+    t.ok(await eventually(async () => await follow() === undefined), 'it is over')
   })
 
   t.test(`${way}: closing copies keeps the follows, leaves stops alone, and nothing gates it`, async (t) => {

@@ -833,6 +833,9 @@ class Follow(TypedDict):
     """Times that no order was placed, or not all of one was filled."""
     lastSkip: FollowLastSkip0 | None
     """The last of them; null: there was none."""
+    nextAttemptAt: str | None
+    """When what of the copies could not be closed is tried again; null: there is nothing. `lastSkip` says why it
+    could not be."""
     startedAt: str
     """When it began. What the leader had then is not copied."""
     updatedAt: str
@@ -842,8 +845,8 @@ class Follow(TypedDict):
 class FollowLastSkip0(TypedDict):
     reason: str
     """Code of the refusal, such as INSUFFICIENT_MARGIN."""
-    tradingPairId: str
-    """Trading pair."""
+    tradingPairId: str | None
+    """Trading pair; null: it is of the whole follow, whose bucket is in liquidation or in bad debt."""
     at: str
     """When."""
 
