@@ -6,42 +6,47 @@
 import Type from 'typebox'
 import { FOLLOW_ANSWER } from '../../core/layout/answers.ts'
 import { FollowState } from '../../core/layout/copying.ts'
+import type { HistoryFollow } from '../../core/history/answer/queries.ts'
 import { parsePositive } from '../../core/lib/decimal.ts'
 import {
   readFollowedLeader, readFollowers, readFollows, readLeaderOf, readLeaders, type FollowView,
 } from '../../core/view/copying.ts'
 import { MarginMode, readMarginAccounts } from '../../core/view/margin.ts'
 import type { Views } from '../../core/layout/table.ts'
+import type { Asset } from '../../core/state/genesis.ts'
 import {
   encodeCreateFollow, encodeRegisterLeader, encodeReleaseLeader, encodeStopFollow, encodeUpdateFollow,
 } from '../bridge/encode_copying.ts'
+import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { Amount, atomsOf } from './amounts.ts'
 import {
   followerRecord, FollowerRecord, followIdField, followNamed, followRecord, FollowRecord, Handle, handleField, leaderRecord, LeaderRecord,
-  LiveStatus, noFollow, statusOf, FollowStatus,
+  LiveStatus, noFollow, statusOf, FollowStatus, stoppedFollowRecord,
 } from './copy_record.ts'
 import { collateralRefusal } from './engine_refusal.ts'
 import * as sample from './example_values.ts'
-import { ListingQuery } from './listing.ts'
+import { answerListing, AsOf, ListingQuery, readListing, type ListingInput } from './listing.ts'
 import { listLive } from './live_listing.ts'
 import { collateralOf, MarginModeName } from './margin_summary.ts'
 import { Decimal, operation, PageOutput, pageOf, PageQuery, pendingRequest, submit, type Call } from './operation.ts'
 import { positionRecord, PositionSideName } from './position_record.ts'
 import * as fields from './fields.ts'
-import { COMMAND, READ } from './refusal_groups.ts'
+import { COMMAND, HISTORY, READ } from './refusal_groups.ts'
 import { field, record } from './schema.ts'
 
 const missingLeader = (): Refused => new Refused('NOT_FOUND', 'Leader not found', { field: 'leader' })
 const LEVERAGE_SCALE = 2
+interface StoppedFollows { follows: FollowRecord[]; nextPageToken?: string; asOf?: string }
 const FollowPath = Type.Object({ followId: followIdField })
 
 export const ListLeaders = operation({
   service: 'CopyTradingService', method: 'GET', path: '/api/v1/copy-trading/leaders',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   summary: 'Leaders',
-  description: 'Everybody who has a handle, by what is allocated to them, the most first.',
+  description: 'Everybody who has a handle, by what is allocated to them, the most first. Return and drawdown are those of the last 30 '
+    + 'days at the last full hour; they are null while the history cannot be read.',
   answer: 'A page of leaders.',
   refusals: ['NOT_FOUND', ...READ],
   query: Type.Object(PageQuery),
@@ -54,7 +59,12 @@ export const ListLeaders = operation({
     if (all === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     all.sort((a, b) => (a.allocated === b.allocated ? a.since - b.since : a.allocated < b.allocated ? 1 : -1))
     const { items, ...rest } = pageOf(all, page, pageSize)
-    call.answer({ leaders: items.map((view) => leaderRecord(asset, view)), ...rest })
+    const accounts = items.map(({ account }) => account)
+    if (accounts.length === 0) return call.answer({ leaders: [], ...rest })
+    askHistory(gateway.history, 'leaderFigures', { accounts }, (given) => {
+      const figures = given instanceof Refused ? [] : given
+      call.answer({ leaders: items.map((view, index) => leaderRecord(asset, view, figures[index] ?? null)), ...rest })
+    })
   },
 })
 
@@ -80,7 +90,7 @@ export const RegisterLeader = operation({
       const leader = readLeaderOf(gateway.state, gateway.gate, call.account)
       // It was done; only the answer could not be read.
       if (leader === null || leader === undefined) call.refuse(new Refused('SERVICE_UNAVAILABLE'))
-      else call.answer(leaderRecord(asset, leader))
+      else call.answer(leaderRecord(asset, leader, null))
     })
     submit(gateway, call, pending, (at, correlation) => encodeRegisterLeader(gateway.engine, at, correlation, call, handle))
   },
@@ -227,19 +237,42 @@ export const ListFollows = operation({
   service: 'CopyTradingService', method: 'GET', path: '/api/v1/copy-trading/follows',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Follows of the caller',
-  description: 'Live follows and those that are being stopped, newest first, each with why the last copy was left out.',
+  description: 'Live follows and those that are being stopped, all of them, newest first, each with why the last copy was left out. With '
+    + '`status` STOPPED those that are over, by when they began; these in pages: omit `pageToken` for the first one.',
   answer: 'The follows.',
-  refusals: ['NOT_FOUND', ...READ],
-  output: Type.Object({ follows: field(Type.Array(FollowRecord), 'Newest first.') }),
+  refusals: ['NOT_FOUND', ...READ, ...HISTORY],
+  query: Type.Object({
+    status: Type.Optional(field(Type.Literal('STOPPED'), 'STOPPED: those that are over; absent: all others.')),
+    pageSize: ListingQuery.pageSize, pageToken: ListingQuery.pageToken,
+  }),
+  output: Type.Object({
+    follows: field(Type.Array(FollowRecord), 'Newest first.'),
+    nextPageToken: Type.Optional(field(Type.String(), 'Of those that are over: cursor of the next page; empty at the end.')),
+    ...AsOf,
+  }),
   example: { input: {}, output: { follows: [sample.follow] } },
-  run: (gateway, call) => {
+  run: (gateway, call, input) => {
     const asset = collateralOf(gateway)
     if (asset instanceof Refused) return call.refuse(asset)
+    if (input.status === 'STOPPED') return listStopped(gateway, call, asset, input)
     const views = readFollows(gateway.state, gateway.gate, call.account)
     if (views === null) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     else call.answer({ follows: views.map((view) => followRecord(gateway, asset, view)) })
   },
 })
+
+function listStopped(gateway: Gateway, call: Call<StoppedFollows>, asset: Asset, input: ListingInput): void {
+  const plan = readListing(gateway, call, 'ListFollows', input, { walks: true })
+  if (plan instanceof Refused) return call.refuse(plan)
+  const ask = { ...plan.walk, account: call.account, states: [FollowState.STOPPED] }
+  askHistory(gateway.history, 'follows', ask, (listing, _, behind) => {
+    if (listing instanceof Refused) return call.refuse(listing)
+    const positionOf = ({ sequence, index }: HistoryFollow) => ({ sequence, index })
+    const { nextPageToken = '', asOf } = answerListing(gateway, plan, listing, positionOf, behind)
+    const follows = listing.rows.map((each) => stoppedFollowRecord(gateway, asset, each))
+    call.answer({ follows, nextPageToken, ...(asOf === undefined ? {} : { asOf }) })
+  })
+}
 
 export const UpdateFollow = operation({
   service: 'CopyTradingService', method: 'PATCH', path: '/api/v1/copy-trading/follows/{followId}',

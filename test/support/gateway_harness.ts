@@ -98,6 +98,7 @@ const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
   fundingPayments: { rows: [], total: 0, more: false }, fundingRates: { rows: [], total: 0, more: false },
   conditionalOrders: { rows: [], total: 0, more: false }, conditionalOrder: null,
   twapOrders: { rows: [], total: 0, more: false }, twapOrder: null, twapSlices: null,
+  follows: { rows: [], total: 0, more: false }, leaderFigures: [],
 }
 const emptyHistory: Historian = ({ id, name, ask, atLeast: sequence }) =>
   ({ id, answer: name === 'markets' ? (ask as Queries['markets']['ask']).pairs.map(() => null) : NOTHING[name], sequence })

@@ -7,6 +7,7 @@ import { Flag } from '../../layout/command.ts'
 import { FILL } from '../../layout/event.ts'
 import { createApplicationStats } from './application_stats.ts'
 import { listCandles } from './candle_answers.ts'
+import { createCopyReader } from './copy_answers.ts'
 import { buys, isTrade, POSTING, takes } from '../store/layout.ts'
 import { createMarginReader } from './margin_answers.ts'
 import { createMarginValueReader } from './margin_value.ts'
@@ -53,9 +54,10 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const isPerp = (pair: number): boolean => genesis.pairs[pair]!.perp !== null
   const margin = createMarginReader(store, isPerp)
   const waiting = createWaitingReader(store, orders, margin)
+  const copies = createCopyReader(store, marginValues, () => store.position.time_ms)
   const readers = [
     orders, postings, orderReferences, postingReferences, candles, hours, prices, ...trades, marks, marginValues,
-    ...applications.readers, ...margin.readers, ...waiting.readers,
+    ...applications.readers, ...margin.readers, ...waiting.readers, ...copies.readers,
   ]
   return {
     *order(ask) {
@@ -91,6 +93,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     candles: (ask) => listCandles(candles, ask),
     ...margin.answers,
     ...waiting.answers,
+    ...copies.answers,
     forget: () => {
       store.forget()
       for (const reader of readers) reader.forget()

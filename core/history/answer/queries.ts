@@ -6,6 +6,7 @@
  * counting up to `countMost`.
  */
 import type { Listing, OrdersAsk, Position, Walk } from '../../view/listing.ts'
+import type { CopyQueries } from './copy_queries.ts'
 import type { MarginQueries, Named, OpenInterest } from './margin_queries.ts'
 import type { HistoryOrder } from './order_queries.ts'
 import type { WaitingQueries } from './waiting_queries.ts'
@@ -17,6 +18,8 @@ export type {
   HistoryPosition, LiquidationsAsk, Named, OpenInterest, PositionsAsk,
 } from './margin_queries.ts'
 export type { HistoryOrder } from './order_queries.ts'
+export type { FollowsAsk, HistoryFollow, LeaderFigures } from './copy_queries.ts'
+export { LEADERS_MAX } from './copy_queries.ts'
 export type {
   ConditionalOrdersAsk, HistoryConditionalOrder, HistoryTwapOrder, TwapOrdersAsk, TwapSlicesAsk,
 } from './waiting_queries.ts'
@@ -255,7 +258,7 @@ export interface Screener {
 }
 
 /** Every question by name. `null`: there is no such thing, or it is not the asker's. */
-export interface Queries extends MarginQueries, WaitingQueries {
+export interface Queries extends MarginQueries, WaitingQueries, CopyQueries {
   order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
   orders: { ask: OrdersAsk; answer: Listing<HistoryOrder> }
   trade: { ask: { sequence: number; index: number }; answer: HistoryTrade | null }

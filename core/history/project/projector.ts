@@ -13,6 +13,7 @@ import type { Genesis } from '../../state/genesis.ts'
 import { createApplicationTrades } from './application_trades.ts'
 import { createAccounts, type AccountsModel } from './accounts.ts'
 import { createCandles } from './candles.ts'
+import { createCopies } from './copies.ts'
 import { openTables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
 import { createMargin } from './margin.ts'
@@ -52,8 +53,9 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
   const movements = createMovements(postings, genesis, identities, accounts, portfolio)
   const margin = createMargin(tables, genesis, accounts, portfolio, postings)
   const waiting = createWaiting(tables, genesis)
+  const takers = [margin, waiting, createCopies(tables)]
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
-  const models = [orders, trades, candles, margin, waiting, postings, applications, accounts, portfolio]
+  const models = [orders, trades, candles, ...takers, postings, applications, accounts, portfolio]
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -94,10 +96,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     else if (type === EventType.LABEL) orders.label(events, base)
     else if (type === EventType.CREDIT) movements.credited(events, base)
     else if (type === EventType.APPLICATION_FEE) charge(events, base)
-    else {
-      margin.take(type, events, base)
-      waiting.take(type, events, base)
-    }
+    else for (const model of takers) model.take(type, events, base)
   }
   return {
     accounts,

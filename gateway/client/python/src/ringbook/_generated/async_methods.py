@@ -1787,16 +1787,26 @@ class AsyncOperations:
             "trailingStop": trailingStop,
         }))
 
-    async def list_follows(self) -> ListFollowsResponse:
+    async def list_follows(
+        self,
+        *,
+        status: Literal["STOPPED"] | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+    ) -> ListFollowsResponse:
         """Follows of the caller. GET /api/v1/copy-trading/follows
 
         Signed by the session. May be repeated.
 
-        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE.
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
-        return cast("ListFollowsResponse", await self._call("ListFollows", {}))
+        return cast("ListFollowsResponse", await self._call("ListFollows", {
+            "status": status,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+        }))
 
     async def create_follow(
         self,

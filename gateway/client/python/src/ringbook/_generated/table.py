@@ -111,7 +111,7 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
      "session", "with-key", True, "none"),
     ("GetPositionRisk", "GET", "/api/v1/positions/{positionId}/risk", "session", "always", False, "none"),
     ("AttachTpSl", "POST", "/api/v1/positions/{positionId}/tp-sl", "session", "never", True, "none"),
-    ("ListFollows", "GET", "/api/v1/copy-trading/follows", "session", "always", False, "none"),
+    ("ListFollows", "GET", "/api/v1/copy-trading/follows", "session", "always", False, "token"),
     ("CreateFollow", "POST", "/api/v1/copy-trading/follows", "session", "never", True, "none"),
     ("CloseAllFollowPositions", "POST", "/api/v1/copy-trading/follows/close-positions",
      "session", "never", True, "none"),
