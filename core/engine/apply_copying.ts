@@ -3,6 +3,7 @@ import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { copyStep } from '../orders/copy_step.ts'
+import { setCopyProgram } from '../programs/copy_program.ts'
 import { createFollow, stopFollow, updateFollow } from '../programs/follows.ts'
 import { registerLeader, releaseLeader } from '../programs/leaders.ts'
 import type { State } from '../state/state.ts'
@@ -21,6 +22,8 @@ export function applyCopying(state: State, command: Views, base: number, type: n
       return updateFollow(state, command, base)
     case CommandType.STOP_FOLLOW:
       return stopFollow(state, command, base)
+    case CommandType.SET_COPY_PROGRAM:
+      return setCopyProgram(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

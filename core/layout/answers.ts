@@ -150,7 +150,7 @@ export const SERVER_KEY_ANSWER = answer('server_key_answer', {
   oldKeyUntil: 'expiresAt',
 })
 
-/** SET_MAINTENANCE (`now`), SET_PAIR_STATUS, SET_FEE_TIER and SET_RULES: what was set, and what was before. */
+/** SET_MAINTENANCE (`now`), SET_PAIR_STATUS, SET_FEE_TIER, SET_RULES and SET_COPY_PROGRAM: what was set, and what was before. */
 export const SETTING_ANSWER = answer('setting_answer', { pair: 'pair', now: 'detail', before: 'detail2' })
 
 /** LIST_ASSET, LIST_PAIR and SET_PAIR_TERMS: the number of what was listed; of a pair as `pair` too. */
@@ -292,6 +292,7 @@ const ANSWERS = {
   [CommandType.STOP_FOLLOW]: FOLLOW_ANSWER,
   [CommandType.SET_REFERRAL_SHARES]: REFERRAL_SHARES_ANSWER,
   [CommandType.TRANSFER_REWARDS]: REWARDS_ANSWER,
+  [CommandType.SET_COPY_PROGRAM]: SETTING_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']

@@ -89,9 +89,17 @@ export const STOP_FOLLOW_COMMAND = defineLayout('stop_follow', {
   createdSequence: 'f64',
 })
 
-/** What a COPY_STEP goes on with. */
+/** Operator: copy trading as a whole (programs/copy_program.ts). */
+export const SET_COPY_PROGRAM_COMMAND = defineLayout('set_copy_program', {
+  ...HEADER,
+  /** 1: on; 0: nobody begins to lead or to follow, and nothing that opens is mirrored. */
+  on: 'i32',
+  reserved: 'i32',
+})
+
+/** What a COPY_STEP goes on with: what leaders did; stops, and what live follows could not close. */
 export const CopyWork = { FILLS: 0, STOPS: 1 } as const
-/** Of the sequencer itself: the next part of what there is to mirror, or of the stops. */
+/** Of the sequencer itself: the next part of what there is to mirror, or to close. */
 export const COPY_STEP_COMMAND = defineLayout('copy_step', { ...HEADER, work: 'i32', reserved: 'i32' })
 
 /** A leader after something happened to it. */
@@ -136,7 +144,7 @@ export const FOLLOW_CHANGED = defineLayout('follow_changed', {
   marginSequence: 'f64',
   /** Hundredths; 0: as the leader's. */
   maxLeverage: 'i32',
-  /** Of what was copied, skipped or closed; otherwise -1. */
+  /** Of what was copied, skipped or closed; otherwise -1. Of a skip -1: it is of no pair. */
   pair: 'i32',
   lots: 'i32',
   /** Slot of the order, whose sequence is the event's; otherwise -1. */

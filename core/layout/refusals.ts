@@ -344,6 +344,7 @@ export const REFUSALS = {
   COPY_PARTLY_FILLED: refusal(
     483, 'COPY_PARTLY_FILLED', 'CONFLICT', 'The book had less within the band than was to be copied', 'BadRequest',
   ),
+  COPY_TRADING_OFF: refusal(484, 'COPY_TRADING_OFF', 'PERMISSION_DENIED', 'Copy trading is switched off', 'PermissionDenied'),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

@@ -1,6 +1,6 @@
 /**
  * Orders of copies: writing, entering and telling of them, and of those that were not entered. What they are for is in copy_step.ts and
- * copy_stop.ts.
+ * copy_close.ts.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
 import { Flag, ORDER_COMMAND, Origin, originFlags } from '../layout/command.ts'
@@ -9,6 +9,7 @@ import { read, write, writeF64 } from '../layout/record.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { emitFollow } from '../events/emit.ts'
 import { findBucket, makeBucket, mayMakeBucket } from '../margin/buckets.ts'
+import { findPosition } from '../margin/positions.ts'
 import { touchAccount } from '../state/balances.ts'
 import { FOLLOW, LEAD } from '../state/copy_rows.ts'
 import { MARGIN_ACCOUNT, MarginMode, POSITION, RISK_BUCKET, STRATEGY_KEY_WORDS } from '../state/margin_rows.ts'
@@ -26,6 +27,12 @@ export function bucketOfFollow(state: State, row: number, pair: number): number 
   const margin = marginAccountRow(state, get(state, row, FOLLOW.MARGIN_ACCOUNT))
   const [low, high] = [get(state, row, FOLLOW.KEY_LOW), get(state, row, FOLLOW.KEY_HIGH)]
   return findBucket(state, margin, get(state, row, FOLLOW.MODE), pair, low, high)
+}
+
+/** Lots of the copy position of the follow for this pair. */
+export function heldOf(state: State, row: number, pair: number): number {
+  const position = findPosition(state, bucketOfFollow(state, row, pair), pair)
+  return position < 0 ? 0 : get(state, position, POSITION.LOTS)
 }
 
 /** Writes an order that closes `lots` at most of the position; how many it is for. */
@@ -102,7 +109,7 @@ export function noteSkip(state: State, row: number, pair: number, code: number):
   setF64(state, row, FOLLOW.SKIPPED_AT, now(state))
 }
 
-/** SKIPPED: no order was entered, for that reason. */
+/** SKIPPED: no order was entered, for that reason; `pair` -1: it is of no pair. */
 export function skip(state: State, row: number, pair: number, code: number): void {
   noteSkip(state, row, pair, code)
   setF64(state, row, FOLLOW.UPDATED_AT, now(state))

@@ -10,31 +10,53 @@
  * Nothing here is hot: once for each follow and walk.
  */
 import { FollowState } from '../layout/copying.ts'
+import { REFUSALS } from '../layout/refusals.ts'
 
 /** Millionths. */
 export const LOT = 1_000_000n
 /** Lots that no position has: shares of an equity of next to nothing are cut to it. */
 const MOST = 2n ** 31n * LOT
 
+export interface Terms {
+  /** FollowState. */
+  state: number
+  /** Copy trading is switched off. */
+  isOff: boolean
+  /** Atoms. */
+  allocation: bigint
+  /** Of the leader, atoms. */
+  equity: bigint
+}
+
 export interface Target {
   /** X1. */
   share: bigint
   /** P as of which that is: P1, or 0 on the way to the other side. */
   seen: number
-  /** The leader opened something, and has no equity of which that could be a part. */
-  unknown: boolean
+  /** Number of the refusal for which what the leader opened is left out; 0: none of it is, or the follow is CLOSE_ONLY. */
+  left: number
+}
+
+/**
+ * X0 of a copy of `held` lots, of which `residual` millionths were left over when its leader was seen with `seen` lots. A copy that others
+ * closed meanwhile, its owner or a liquidation, is not owed to the other side of its leader.
+ */
+export function shareOf(held: number, residual: bigint, seen: number): bigint {
+  const share = BigInt(held) * LOT + residual
+  return seen === 0 || (share > 0n) !== (seen > 0) ? 0n : share
 }
 
 /** `share`: X0; from P0 `seen` to P1 `lots`, which are whole numbers. */
-export function targetOf(share: bigint, seen: number, lots: number, state: number, allocation: bigint, equity: bigint): Target {
+export function targetOf(share: bigint, seen: number, lots: number, { state, isOff, allocation, equity }: Terms): Target {
   const turned = seen !== 0 && (lots === 0 || (lots > 0) !== (seen > 0))
-  if (turned) return { share: 0n, seen: 0, unknown: false }
-  if (Math.abs(lots) < Math.abs(seen)) return { share: (share * BigInt(lots)) / BigInt(seen), seen: lots, unknown: false }
+  if (turned) return { share: 0n, seen: 0, left: 0 }
+  if (Math.abs(lots) < Math.abs(seen)) return { share: (share * BigInt(lots)) / BigInt(seen), seen: lots, left: 0 }
   const opened = lots - seen
-  if (opened === 0 || state !== FollowState.ACTIVE) return { share, seen: lots, unknown: false }
-  if (equity <= 0n) return { share, seen: lots, unknown: true }
+  if (opened === 0 || state !== FollowState.ACTIVE) return { share, seen: lots, left: 0 }
+  if (isOff) return { share, seen: lots, left: REFUSALS.COPY_TRADING_OFF.number }
+  if (equity <= 0n) return { share, seen: lots, left: REFUSALS.LEADER_EQUITY.number }
   const part = (BigInt(opened) * LOT * allocation) / equity
-  return { share: held(share + held(part)), seen: lots, unknown: false }
+  return { share: held(share + held(part)), seen: lots, left: 0 }
 }
 
 const held = (share: bigint): bigint => (share > MOST ? MOST : share < -MOST ? -MOST : share)

@@ -19,6 +19,7 @@ import {
   leaderRow, marginAccountAt, now, scalar, sequence, set, setF64, setI64,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { isClosing, leaveClosing, lookFirst } from './copy_closing.ts'
 import { copyFamilyRow, giveUpLeader } from './leaders.ts'
 
 /** Bytes of a margin account's label. */
@@ -132,50 +133,12 @@ export function beginStop(state: State, row: number): void {
   set(state, row, FOLLOW.NEWER, 0)
   add(state, leader, LEADER.FOLLOWERS, -1)
   setI64(state, leader, LEADER.ALLOCATED, getI64(state, leader, LEADER.ALLOCATED) - getI64(state, row, FOLLOW.ALLOCATION))
+  if (isClosing(state, row)) leaveClosing(state, row)
   set(state, row, FOLLOW.STATE, FollowState.STOPPING)
+  set(state, row, FOLLOW.TRIED, 0)
+  set(state, row, FOLLOW.ROUNDS, 0)
   lookFirst(state, row)
   tellFollow(state, row, FollowReason.STOPPING)
-}
-
-/** It is looked at next, before all others that are being stopped. */
-export function lookFirst(state: State, row: number): void {
-  const copying = copyingRow(state)
-  const first = get(state, copying, COPYING.FIRST_STOP)
-  setF64(state, row, FOLLOW.STOP_AT, now(state))
-  set(state, row, FOLLOW.STOP_NEXT, first)
-  set(state, row, FOLLOW.STOP_PREV, 0)
-  if (first === 0) set(state, copying, COPYING.LAST_STOP, followAt(state, row) + 1)
-  else set(state, followRow(state, first - 1), FOLLOW.STOP_PREV, followAt(state, row) + 1)
-  set(state, copying, COPYING.FIRST_STOP, followAt(state, row) + 1)
-}
-
-/** It is looked at again in `ms`, behind all others: that time is the same for all, so the list is in the order of times. */
-export function lookLater(state: State, row: number, ms: number): void {
-  const copying = copyingRow(state)
-  const last = get(state, copying, COPYING.LAST_STOP)
-  setF64(state, row, FOLLOW.STOP_AT, now(state) + ms)
-  set(state, row, FOLLOW.STOP_PREV, last)
-  set(state, row, FOLLOW.STOP_NEXT, 0)
-  if (last === 0) set(state, copying, COPYING.FIRST_STOP, followAt(state, row) + 1)
-  else set(state, followRow(state, last - 1), FOLLOW.STOP_NEXT, followAt(state, row) + 1)
-  set(state, copying, COPYING.LAST_STOP, followAt(state, row) + 1)
-}
-
-/** Out of the list of those that are being stopped. */
-export function takeStop(state: State, row: number): void {
-  const copying = copyingRow(state)
-  const [next, prev] = [get(state, row, FOLLOW.STOP_NEXT), get(state, row, FOLLOW.STOP_PREV)]
-  if (prev === 0) set(state, copying, COPYING.FIRST_STOP, next)
-  else set(state, followRow(state, prev - 1), FOLLOW.STOP_NEXT, next)
-  if (next === 0) set(state, copying, COPYING.LAST_STOP, prev)
-  else set(state, followRow(state, next - 1), FOLLOW.STOP_PREV, prev)
-}
-
-/** The follow that is being stopped and is looked at next; -1: none, or none whose time has come at `time`. */
-export function firstStop(state: State, time: number): number {
-  const first = get(state, copyingRow(state), COPYING.FIRST_STOP)
-  const row = first === 0 ? -1 : followRow(state, first - 1)
-  return row >= 0 && getF64(state, row, FOLLOW.STOP_AT) <= time ? row : -1
 }
 
 /** It has stopped, which is told, and its row is free. It is in no list but its account's; its margin account is gone. */

@@ -8,7 +8,7 @@
  *   use that account and no other, so they never cost more than there is in it. Its owner neither moves collateral in it nor opens or
  *   enlarges positions there (orders/margin_admission.ts); he may close them at market. At the end everything goes back to the parent.
  * - **Who.** Nobody follows an account of his own family, and no leader follows (leaders.ts); a leader is followed once by an account.
- * - STOP_FOLLOW and COPY_STEP (orders/copy_stop.ts) end it; what is live is listed with its leader, newest first.
+ * - STOP_FOLLOW and COPY_STEP (orders/copy_close.ts) end it; what is live is listed with its leader, newest first.
  * - Rows are shared out among families (state/shares.ts), and bounded for an account and for a leader.
  */
 import { FOLLOW_ANSWER } from '../layout/answers.ts'
@@ -31,6 +31,7 @@ import {
 import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { moveSub } from './collateral.ts'
+import { isCopyingOff } from './copy_program.ts'
 import { beginStop, followedBy, isRegistered, makeFollow, namedFollow, tellFollow } from './follow_rows.ts'
 import { copyFamilyRow, findHandle, ownLeader, readHandle } from './leaders.ts'
 import { mayOpenSub } from './margin_accounts.ts'
@@ -47,8 +48,8 @@ const leastAtoms = (state: State): bigint =>
 
 /**
  * COLLATERAL of the parent and of the new margin account, FOLLOW, FOLLOW_ANSWER. AGENT_NOT_ALLOWED; OPERATIONS_BLOCKED; NOT_FOUND: no
- * perpetuals, or no such handle; CANNOT_FOLLOW; ALREADY_FOLLOWING; ALLOCATION_TOO_SMALL, VALIDATION_ERROR; TOO_MANY_FOLLOWS, LEADER_FULL,
- * TOO_MANY_MARGIN_ACCOUNTS: room; INSUFFICIENT_COLLATERAL, with what was asked for and what is free.
+ * perpetuals, or no such handle; COPY_TRADING_OFF; CANNOT_FOLLOW; ALREADY_FOLLOWING; ALLOCATION_TOO_SMALL, VALIDATION_ERROR;
+ * TOO_MANY_FOLLOWS, LEADER_FULL, TOO_MANY_MARGIN_ACCOUNTS: room; INSUFFICIENT_COLLATERAL, with what was asked for and what is free.
  */
 export function createFollow(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -67,6 +68,7 @@ export function createFollow(state: State, command: Views, base: number): void {
 function createRefusal(state: State, command: Views, base: number, account: number): number {
   if (scalar(state, SCALAR.MAINTENANCE) !== 0) return REFUSALS.OPERATIONS_BLOCKED.number
   if (state.collateralAsset < 0) return REFUSALS.NOT_FOUND.number
+  if (isCopyingOff(state)) return REFUSALS.COPY_TRADING_OFF.number
   const known = readHandle(command, base + C.handle, read(command, base, C.length))
   const leader = known ? findHandle(state) : -1
   if (leader < 0 || !isRegistered(state, leader)) return REFUSALS.NOT_FOUND.number
@@ -138,8 +140,8 @@ function answer(state: State, command: Views, base: number, account: number, row
 
 /**
  * FOLLOW, FOLLOW_ANSWER; COLLATERAL when its allocation changes. AGENT_NOT_ALLOWED; NOT_FOUND: none of the signer's has that name;
- * FOLLOW_STOPPING; ALLOCATION_TOO_SMALL, VALIDATION_ERROR; INSUFFICIENT_COLLATERAL: what is free in the parent is not enough for more, or
- * what is free in its margin account for so much less.
+ * FOLLOW_STOPPING; COPY_TRADING_OFF: it would copy more; ALLOCATION_TOO_SMALL, VALIDATION_ERROR; INSUFFICIENT_COLLATERAL: what is free in
+ * the parent is not enough for more, or what is free in its margin account for so much less.
  */
 export function updateFollow(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -160,6 +162,7 @@ export function updateFollow(state: State, command: Views, base: number): void {
 function updateRefusal(state: State, command: Views, base: number, row: number): number {
   if (row < 0) return REFUSALS.NOT_FOUND.number
   if (get(state, row, FOLLOW.STATE) === FollowState.STOPPING) return REFUSALS.FOLLOW_STOPPING.number
+  if (isCopyingOff(state) && goesUp(state, command, base, row)) return REFUSALS.COPY_TRADING_OFF.number
   if ((read(command, base, U.fields) & FollowField.ALLOCATION) === 0) return 0
   const atoms = readI64(command, base, U.allocation)
   const code = allocationRefusal(state, atoms)
@@ -168,6 +171,14 @@ function updateRefusal(state: State, command: Views, base: number, row: number):
   const sub = marginAccountRow(state, get(state, row, FOLLOW.MARGIN_ACCOUNT))
   freeOf(state, more > 0n ? parentOf(state, get(state, row, FOLLOW.ACCOUNT)) : sub)
   return state.registers[R.AMOUNT]! < (more < 0n ? -more : more) ? SHORT : 0
+}
+
+/** True when it would copy more than before: CLOSE_ONLY becomes ACTIVE, or the allocation is more. */
+function goesUp(state: State, command: Views, base: number, row: number): boolean {
+  const fields = read(command, base, U.fields)
+  const opens = (fields & FollowField.STATE) !== 0 && read(command, base, U.state) === FollowState.ACTIVE
+  if (opens && get(state, row, FOLLOW.STATE) !== FollowState.ACTIVE) return true
+  return (fields & FollowField.ALLOCATION) !== 0 && readI64(command, base, U.allocation) > getI64(state, row, FOLLOW.ALLOCATION)
 }
 
 /** FOLLOW, FOLLOW_ANSWER; done as well when it is being stopped. AGENT_NOT_ALLOWED; NOT_FOUND: none of the signer's has that name. */

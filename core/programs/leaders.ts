@@ -33,6 +33,7 @@ import {
 import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { keepAccount } from '../state/blank_list.ts'
+import { isCopyingOff } from './copy_program.ts'
 import { ownerAccount, refuse } from './sessions.ts'
 
 const C = REGISTER_LEADER_COMMAND.at
@@ -72,8 +73,9 @@ export function findHandle(state: State): number {
 }
 
 /**
- * LEADER, LEADER_ANSWER. AGENT_NOT_ALLOWED; NOT_FOUND: no perpetuals; VALIDATION_ERROR: no handle; CANNOT_LEAD; ALREADY_LEADER,
- * HANDLE_CHANGE_TOO_SOON: it has or had another one; HANDLE_TAKEN; TOO_MANY_LEADERS. Done as well when the handle is its own.
+ * LEADER, LEADER_ANSWER. AGENT_NOT_ALLOWED; NOT_FOUND: no perpetuals; COPY_TRADING_OFF; VALIDATION_ERROR: no handle; CANNOT_LEAD;
+ * ALREADY_LEADER, HANDLE_CHANGE_TOO_SOON: it has or had another one; HANDLE_TAKEN; TOO_MANY_LEADERS. Done as well when the handle is its
+ * own.
  */
 export function registerLeader(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -101,6 +103,7 @@ export function registerLeader(state: State, command: Views, base: number): void
 
 function registerRefusal(state: State, command: Views, base: number, account: number): number {
   if (state.collateralAsset < 0) return REFUSALS.NOT_FOUND.number
+  if (isCopyingOff(state)) return REFUSALS.COPY_TRADING_OFF.number
   if (!readHandle(command, base + C.handle, read(command, base, C.length))) return REFUSALS.VALIDATION_ERROR.number
   if (get(state, copyAccountRow(state, account), COPY_ACCOUNT.FIRST_FOLLOW) !== 0) return REFUSALS.CANNOT_LEAD.number
   const own = ownLeader(state, account)

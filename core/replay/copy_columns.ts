@@ -1,18 +1,18 @@
 /** Columns of copy trading, for people: commands, answers and events (meanings.ts). */
-import { FOLLOW_ANSWER, LEADER_ANSWER } from '../layout/answers.ts'
+import { FOLLOW_ANSWER, LEADER_ANSWER, SETTING_ANSWER } from '../layout/answers.ts'
 import { CommandType } from '../layout/command.ts'
 import {
   COPY_STEP_COMMAND, CopyWork, CREATE_FOLLOW_COMMAND, FOLLOW_CHANGED, FOLLOW_REASON_NAMES, FOLLOW_STATE_NAMES, FollowField,
-  LEADER_CHANGED, LEADER_REASON_NAMES, LEADER_STATE_NAMES, REGISTER_LEADER_COMMAND, RELEASE_LEADER_COMMAND, STOP_FOLLOW_COMMAND,
-  UPDATE_FOLLOW_COMMAND,
+  LEADER_CHANGED, LEADER_REASON_NAMES, LEADER_STATE_NAMES, REGISTER_LEADER_COMMAND, RELEASE_LEADER_COMMAND,
+  SET_COPY_PROGRAM_COMMAND, STOP_FOLLOW_COMMAND, UPDATE_FOLLOW_COMMAND,
 } from '../layout/copying.ts'
 import { EventType } from '../layout/event.ts'
 import { IdKind } from '../layout/ids.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { MARGIN_MODE_NAMES } from '../state/margin_rows.ts'
 import {
-  bits, both, columnsOf, decimals, given, hidden, madeId, named, order, pair, quantity, text, unless, user, whole, type Column,
-  type Meaning,
+  bits, both, columnsOf, decimals, given, hidden, madeId, named, order, pair, quantity, text, unless, user, whole, yes,
+  type Column, type Meaning,
 } from './meanings.ts'
 
 const follow = madeId('followId', IdKind.FOLLOW, 'createdSequence')
@@ -38,6 +38,7 @@ export const copyCommandColumns = (signed: Head, own: Head) => ({
   }),
   [CommandType.STOP_FOLLOW]: columnsOf(STOP_FOLLOW_COMMAND, { ...signed, follow, reserved: hidden, createdSequence: hidden }),
   [CommandType.COPY_STEP]: columnsOf(COPY_STEP_COMMAND, { ...own, work: named(CopyWork), reserved: hidden }),
+  [CommandType.SET_COPY_PROGRAM]: columnsOf(SET_COPY_PROGRAM_COMMAND, { ...own, on: yes('copyTradingEnabled'), reserved: hidden }),
 } as const)
 
 type AnswerHead = Readonly<Record<'kind' | 'correlation' | 'sequence' | 'time' | 'code' | 'account', Meaning>>
@@ -49,6 +50,7 @@ export function copyAnswerColumns(head: AnswerHead): Readonly<Record<number, rea
   return {
     [CommandType.REGISTER_LEADER]: leader, [CommandType.RELEASE_LEADER]: leader, [CommandType.CREATE_FOLLOW]: followed,
     [CommandType.UPDATE_FOLLOW]: followed, [CommandType.STOP_FOLLOW]: followed,
+    [CommandType.SET_COPY_PROGRAM]: columnsOf(SETTING_ANSWER, { ...head, pair: hidden, now: hidden, before: yes('copyTradingWasEnabled') }),
   }
 }
 

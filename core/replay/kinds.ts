@@ -50,7 +50,7 @@ export const COMMAND_KINDS = {
   launches: [CommandType.SET_LAUNCH, CommandType.CLAIM_LEASE],
   copy_trading: [
     CommandType.REGISTER_LEADER, CommandType.RELEASE_LEADER, CommandType.CREATE_FOLLOW, CommandType.UPDATE_FOLLOW, CommandType.STOP_FOLLOW,
-    CommandType.COPY_STEP,
+    CommandType.COPY_STEP, CommandType.SET_COPY_PROGRAM,
   ],
   referrals: [CommandType.SET_REFERRAL_SHARES, CommandType.TRANSFER_REWARDS],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>

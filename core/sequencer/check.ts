@@ -206,6 +206,7 @@ const COPY_RULES: Readonly<Record<string, Rules>> = {
     state: range(FollowState.ACTIVE, FollowState.CLOSE_ONLY), reserved: ZERO, allocation: ANY,
   },
   stop_follow: { follow: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+  set_copy_program: { on: YES_NO, reserved: ZERO },
 }
 
 /** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */
@@ -219,7 +220,7 @@ const OPERATOR: readonly number[] = [
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
   CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
-  CommandType.SET_REFERRAL_SHARES,
+  CommandType.SET_REFERRAL_SHARES, CommandType.SET_COPY_PROGRAM,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

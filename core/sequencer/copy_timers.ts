@@ -1,12 +1,12 @@
 /**
- * Copy trading, as commands of the sequencer itself (timers.ts): COPY_STEP for what leaders did and is not mirrored yet, and for stops of
- * follows whose time has come (orders/copy_step.ts).
+ * Copy trading, as commands of the sequencer itself (timers.ts): COPY_STEP for what leaders did and is not mirrored yet, and for follows
+ * with something to close whose time has come (orders/copy_step.ts).
  *
- * Mirroring gets one command in the first turn, and twice as many in each turn in which there is still something to do: a fill of a leader
- * with one follower costs one command, one with 10,000 is worked off while everybody else's commands go along. Leads take turns in the
- * engine. What is copied, and in which order, stands in stored columns, so whoever recovers goes on with the same.
+ * Each gets one command in the first turn, and twice as many in each turn in which there is still something to do: a fill of a leader with
+ * one follower costs one command, one with 10,000 is worked off while everybody else's commands go along. Leads take turns in the engine.
+ * What is copied, and in which order, stands in stored columns, so whoever recovers goes on with the same.
  *
- * How many a turn gets at most depends on how long commits take, because everybody waits for the commit of a turn anyway: one for each
+ * How many mirror in a turn at most depends on how long commits take, because everybody waits for the commit of a turn anyway: one for each
  * {@link PACE_US} of it, so a turn with copies is a quarter longer, and a fill with 10,000 followers needs as much time on a quick disk,
  * in many short turns, as on a slow one, in few long ones. The shorter one of the last two commits counts: a disk that once stands still
  * makes no long turn behind it.
@@ -16,7 +16,7 @@ import { COPY_STEP_COMMAND, CopyWork } from '../layout/copying.ts'
 import { clearFrom, write } from '../layout/record.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import { firstLead } from '../margin/leads.ts'
-import { firstStop } from '../programs/follow_rows.ts'
+import { firstClosing } from '../programs/copy_closing.ts'
 import { SCALAR } from '../state/columns.ts'
 import { scalar } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -26,19 +26,20 @@ export const COPIES_LEAST = 8
 export const COPIES_MAX = 256
 /** us of a commit for one command. A copy takes 4 or 5, with what is told of it (bench `programs`). */
 export const PACE_US = 20
-/** Commands of one turn that go on with stops, at most: each is an order, or the end of one. */
-export const STOPS_MAX = 16
+/** Commands of one turn that go on with closing, at most: each is an order, or the end of a stop. */
+export const CLOSES_MAX = 16
 
 export interface CopyTimers {
-  /** Commands of the last turn that mirrored; 0: there was nothing to do. */
+  /** Commands of the last turn that mirrored, and that closed; 0: there was nothing to do. */
   given: number
-  /** Most of a turn, as commits are now. */
+  closed: number
+  /** Most that mirror in a turn, as commits are now. */
   most: number
   /** s that the last commit took. */
   commit: number
 }
 
-export const createCopyTimers = (): CopyTimers => ({ given: 0, most: COPIES_LEAST, commit: 0 })
+export const createCopyTimers = (): CopyTimers => ({ given: 0, closed: 0, most: COPIES_LEAST, commit: 0 })
 
 /** A commit took so many seconds. */
 export function paceCopies(timers: CopyTimers, seconds: number): void {
@@ -53,8 +54,9 @@ export function writeCopies(timers: CopyTimers, state: State, now: number, batch
   const waits = firstLead(state) >= 0
   timers.given = waits ? Math.min(Math.max(1, 2 * timers.given), timers.most, end - used) : 0
   for (let step = 0; step < timers.given; step++) writeStep(batch, used++, CopyWork.FILLS)
-  const stops = firstStop(state, now) >= 0 ? Math.min(STOPS_MAX, end - used) : 0
-  for (let step = 0; step < stops; step++) writeStep(batch, used++, CopyWork.STOPS)
+  const closes = firstClosing(state, now) >= 0
+  timers.closed = closes ? Math.min(Math.max(1, 2 * timers.closed), CLOSES_MAX, end - used) : 0
+  for (let step = 0; step < timers.closed; step++) writeStep(batch, used++, CopyWork.STOPS)
   return used
 }
 

@@ -1,13 +1,13 @@
 /**
- * Queues of copy trading: leads that wait for their turn, and leaders whose handles were released. Doubly linked rows, oldest first; a
- * link is the row's number + 1, 0: there is none. The ends stand in the row of copy trading (copy_rows.ts). A row that is taken has no
- * links.
+ * Queues of copy trading: leads that wait for their turn, leaders whose handles were released, and follows with something to close. Doubly
+ * linked rows, oldest first; a link is the row's number + 1, 0: there is none. The ends stand in the row of copy trading (copy_rows.ts). A
+ * row that is taken has no links.
  */
-import { COPYING, LEAD, LEADER } from './copy_rows.ts'
-import { copyingRow, get, leadAt, leaderAt, leaderRow, leadRow, set } from './rows.ts'
+import { COPYING, FOLLOW, LEAD, LEADER } from './copy_rows.ts'
+import { copyingRow, followAt, followRow, get, leadAt, leaderAt, leaderRow, leadRow, set } from './rows.ts'
 import type { State } from './state.ts'
 
-interface Queue {
+export interface Queue {
   /** Words of the ends in the row of copy trading, and of the links in a row of the queue. */
   readonly first: number
   readonly last: number
@@ -23,6 +23,14 @@ export const WAITING_LEADS: Queue = {
 export const RELEASED_LEADERS: Queue = {
   first: COPYING.FIRST_RELEASED, last: COPYING.LAST_RELEASED, next: LEADER.NEXT, prev: LEADER.PREV, rowOf: leaderRow, numberOf: leaderAt,
 }
+
+const closing = (first: number, last: number): Queue =>
+  ({ first, last, next: FOLLOW.CLOSE_NEXT, prev: FOLLOW.CLOSE_PREV, rowOf: followRow, numberOf: followAt })
+/** By the pause that goes before each. */
+export const CLOSING_FOLLOWS: readonly Queue[] = [
+  closing(COPYING.FIRST_CLOSING, COPYING.LAST_CLOSING), closing(COPYING.FIRST_CLOSING_2, COPYING.LAST_CLOSING_2),
+  closing(COPYING.FIRST_CLOSING_3, COPYING.LAST_CLOSING_3), closing(COPYING.FIRST_CLOSING_4, COPYING.LAST_CLOSING_4),
+]
 
 /** The oldest row; -1: none waits. */
 export function firstOf(state: State, { first, rowOf }: Queue): number {
@@ -40,6 +48,18 @@ export function append(state: State, queue: Queue, row: number): void {
   if (last === 0) set(state, copying, queue.first, link)
   else set(state, queue.rowOf(state, last - 1), queue.next, link)
   set(state, copying, queue.last, link)
+}
+
+/** Puts a row that stands nowhere before all others. */
+export function prepend(state: State, queue: Queue, row: number): void {
+  const copying = copyingRow(state)
+  const first = get(state, copying, queue.first)
+  const link = queue.numberOf(state, row) + 1
+  set(state, row, queue.next, first)
+  set(state, row, queue.prev, 0)
+  if (first === 0) set(state, copying, queue.last, link)
+  else set(state, queue.rowOf(state, first - 1), queue.prev, link)
+  set(state, copying, queue.first, link)
 }
 
 /** Takes a row out, wherever it stands. */

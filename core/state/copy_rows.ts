@@ -17,8 +17,9 @@ export const COPYING = {
   LEADERS: 0, LEADERS_FREE: 1, FOLLOWS: 2, FOLLOWS_FREE: 3,
   /** Leads with something to mirror, rows + 1, in the order of their turns. */
   FIRST_LEAD: 4, LAST_LEAD: 5,
-  /** Follows that are being stopped, rows + 1, by when they are looked at next. */
-  FIRST_STOP: 6, LAST_STOP: 7,
+  /** Follows with something to close, rows + 1, by when they are looked at next: a queue for each pause (programs/copy_closing.ts). */
+  FIRST_CLOSING: 6, LAST_CLOSING: 7, FIRST_CLOSING_2: 10, LAST_CLOSING_2: 11, FIRST_CLOSING_3: 12, LAST_CLOSING_3: 13,
+  FIRST_CLOSING_4: 14, LAST_CLOSING_4: 15,
   /** Leaders whose handles were released, rows + 1, oldest first. */
   FIRST_RELEASED: 8, LAST_RELEASED: 9,
 } as const
@@ -87,22 +88,22 @@ export const FOLLOW = {
   OLDER: 6, NEWER: 7,
   /** Among those of the account; of a free row ACCOUNT_NEXT is the next free one. */
   ACCOUNT_NEXT: 8, ACCOUNT_PREV: 9,
-  /** Among those that are being stopped. */
-  STOP_NEXT: 10, STOP_PREV: 11,
-  /** While it is being stopped: number of the last perpetual that was tried in this round. */
-  TRIED: 12,
+  /** Among those with something to close: neighbours, the queue, 1: it stands in one, though it is not being stopped. */
+  CLOSE_NEXT: 10, CLOSE_PREV: 11, CLOSE_QUEUE: 44, CLOSE_LEFT: 45,
+  /** Number of the last perpetual that could not be closed in this round; rounds since anything could. */
+  TRIED: 12, ROUNDS: 19,
   /** First 8 bytes of SHA-256 over its strategy key. */
   KEY_LOW: 13, KEY_HIGH: 14,
   /** Orders that were entered; times that none was, or not all of one was filled. */
   COPIED: 15, SKIPPED: 16,
-  /** Of the last skip: number of the refusal, pair. */
+  /** Of the last skip: number of the refusal, pair; -1: it is of no pair. */
   SKIP_CODE: 17, SKIP_PAIR: 18,
   /** i64, atoms. */
   ALLOCATION: i64(20),
   /** f64 each: identity, with the row; Unix ms. */
   CREATED_SEQUENCE: f64(22), STARTED_AT: f64(24), UPDATED_AT: f64(26), SKIPPED_AT: f64(28),
-  /** When it is looked at next while it is being stopped. */
-  STOP_AT: f64(30),
+  /** When it is looked at next, while it has something to close. */
+  CLOSE_AT: f64(30),
   /** 48 bytes: `copy:` and its id. */
   STRATEGY_KEY: 32,
 } as const

@@ -5,13 +5,15 @@
  *   - nobody leads and follows: who has a handle or followers has no follow
  *   - a leader has the lots of its positions on each perpetual, its live follows in one list, newest first, and the sum of what they have
  *   - a follow has a margin sub-account that names it, and no other account is named by one; strategy keys are of that account alone
- *   - what waits to be mirrored is in one list, of leaders with followers; what stops is in the other, in the order of times
+ *   - what waits to be mirrored is in one list, of leaders with followers; who has something to close in the queue of its pause, in the
+ *     order of times
  *
  * See invariants.ts.
  */
 import { FollowState, LeaderState } from '../layout/copying.ts'
 import { broken } from '../lib/assert.ts'
 import { ACCOUNT, CLOCK, SCALAR } from './columns.ts'
+import { CLOSING_FOLLOWS } from './copy_queues.ts'
 import { COPY_ACCOUNT, COPYING, FOLLOW, LEAD, LEADER } from './copy_rows.ts'
 import { findLeader } from './indexes.ts'
 import { MARGIN_ACCOUNT, PERP_TERMS, POSITION } from './margin_rows.ts'
@@ -31,7 +33,7 @@ export function checkCopies(state: State): void {
   for (const row of leaders) checkLeader(state, row, follows)
   checkMarginAccounts(state, follows)
   checkLeads(state, leaders)
-  checkStops(state, follows)
+  checkClosing(state, follows)
 }
 
 /** Rows in use. */
@@ -165,16 +167,23 @@ function lotsOf(state: State, account: number, pair: number): number {
   return lots
 }
 
-/** Those that are being stopped: each once; of those whose time has not come the earlier first, behind all others. */
-function checkStops(state: State, follows: readonly number[]): void {
+/** Those with something to close: each in one queue, once; of those whose time has not come the earlier first, behind all others. */
+function checkClosing(state: State, follows: readonly number[]): void {
   const copying = copyingRow(state)
-  const listed = walk(state, get(state, copying, COPYING.FIRST_STOP), followRow, FOLLOW.STOP_NEXT, FOLLOW.STOP_PREV, 'stops')
-  const last = listed.at(-1)
-  if (get(state, copying, COPYING.LAST_STOP) !== (last === undefined ? 0 : followAt(state, last) + 1)) broken('C', 'the last stop')
-  const stopping = follows.filter((row) => get(state, row, FOLLOW.STATE) === FollowState.STOPPING)
-  if (listed.length !== stopping.length || stopping.some((row) => !listed.includes(row))) broken('C', 'a stop stands in no list')
-  const at = (row: number): number => getF64(state, row, FOLLOW.STOP_AT)
-  const later = listed.filter((row) => at(row) > state.clock[CLOCK.TIME]!)
-  if (later.some((row, index) => index > 0 && at(row) < at(later[index - 1]!))) broken('C', 'stops are not in the order of times')
-  if (listed.slice(listed.length - later.length).some((row) => !later.includes(row))) broken('C', 'a stop that is due is behind others')
+  const at = (row: number): number => getF64(state, row, FOLLOW.CLOSE_AT)
+  const stops = (row: number): boolean => get(state, row, FOLLOW.STATE) === FollowState.STOPPING
+  const closing = follows.filter((row) => stops(row) || get(state, row, FOLLOW.CLOSE_LEFT) !== 0)
+  let stand = 0
+  CLOSING_FOLLOWS.forEach(({ first, last: end, next, prev, rowOf }, queue) => {
+    const listed = walk(state, get(state, copying, first), rowOf, next, prev, 'follows with something to close')
+    const last = listed.at(-1)
+    if (get(state, copying, end) !== (last === undefined ? 0 : followAt(state, last) + 1)) broken('C', 'the last of a queue')
+    const own = listed.every((row) => closing.includes(row) && get(state, row, FOLLOW.CLOSE_QUEUE) === queue)
+    if (!own) broken('C', 'a follow with nothing to close stands in a queue, or in another one')
+    stand += listed.length
+    const later = listed.filter((row) => at(row) > state.clock[CLOCK.TIME]!)
+    if (later.some((row, index) => index > 0 && at(row) < at(later[index - 1]!))) broken('C', 'a queue is not in the order of times')
+    if (listed.slice(listed.length - later.length).some((row) => !later.includes(row))) broken('C', 'a close that is due is behind others')
+  })
+  if (stand !== closing.length) broken('C', 'a follow with something to close stands in no queue')
 }

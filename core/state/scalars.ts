@@ -24,6 +24,8 @@ export const SCALAR = {
   SWEEPS_OLDEST: 19, SWEEPS_NEWEST: 29,
   /** The last of those that go on by themselves, which are the first of the list, account + 1; 0: none does. */
   SWEEPS_BY_ITSELF: 30,
+  /** 1: copy trading is switched off (programs/copy_program.ts). */
+  COPY_TRADING_OFF: 31,
   /** Receipts (receipt_pages.ts): pages of the oldest and the newest, word of the oldest in its page, rows ever used. */
   RECEIPT_HEAD_PAGE: 24, RECEIPT_TAIL_PAGE: 25, RECEIPT_HEAD_AT: 26, RECEIPT_PAGES_USED: 27, RECEIPT_SEALS_USED: 28,
   /** Listed, those of the genesis included. */

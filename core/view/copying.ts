@@ -3,12 +3,16 @@
  * so each copy is one between two batches.
  */
 import { FollowState, HANDLE_BYTES, HANDLE_WORDS, LeaderState } from '../layout/copying.ts'
+import { isClosing } from '../programs/copy_closing.ts'
+import { isCopyingOff } from '../programs/copy_program.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { SCALAR } from '../state/columns.ts'
-import { COPY_ACCOUNT, FOLLOW, LEADER } from '../state/copy_rows.ts'
+import { COPY_ACCOUNT, COPYING, FOLLOW, LEADER } from '../state/copy_rows.ts'
 import { findLeader } from '../state/indexes.ts'
 import { MARGIN_ACCOUNT, STRATEGY_KEY_BYTES } from '../state/margin_rows.ts'
-import { bytesOf, copyAccountRow, followRow, get, getF64, getI64, leaderRow, marginAccountRow } from '../state/rows.ts'
+import {
+  bytesOf, copyAccountRow, copyingRow, followRow, get, getF64, getI64, leaderRow, marginAccountRow, scalar,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently, LONG } from './consistent.ts'
 import { paddedText } from './order_margin.ts'
@@ -44,12 +48,35 @@ export interface FollowView {
   strategyKey: string
   copied: number
   skipped: number
-  /** Of the last skip: number of the refusal, pair, Unix ms; 0: there was none. */
+  /** Of the last skip: number of the refusal, pair, -1: of none; Unix ms; 0: there was none. */
   skipCode: number
   skipPair: number
   skippedAt: number
+  /** When what could not be closed is tried again, Unix ms; 0: there is nothing. */
+  closeAt: number
   startedAt: number
   updatedAt: number
+}
+
+export interface CopyProgramView {
+  /** The operator's switch. */
+  readonly on: boolean
+  /** Rows in use: released handles in their pause included; follows that are being stopped included, and these alone. */
+  readonly leaders: number
+  readonly follows: number
+  readonly stopping: number
+}
+
+/** Copy trading as a whole, of about now. Walks the follows. */
+export function readCopyProgram(state: State): CopyProgramView {
+  const on = !isCopyingOff(state)
+  if (!isThere(state)) return { on, leaders: 0, follows: 0, stopping: 0 }
+  const copying = copyingRow(state)
+  let stopping = 0
+  for (let number = 0; number < scalar(state, SCALAR.FOLLOWS_USED); number++) {
+    if (get(state, followRow(state, number), FOLLOW.STATE) === FollowState.STOPPING) stopping++
+  }
+  return { on, leaders: get(state, copying, COPYING.LEADERS), follows: get(state, copying, COPYING.FOLLOWS), stopping }
 }
 
 /** Copies of an exchange without copy trading are empty, and its rows are not there. */
@@ -175,6 +202,7 @@ function copyFollow(state: State, number: number): FollowView {
     skipCode: get(state, row, FOLLOW.SKIP_CODE),
     skipPair: get(state, row, FOLLOW.SKIP_PAIR),
     skippedAt: getF64(state, row, FOLLOW.SKIPPED_AT),
+    closeAt: isClosing(state, row) ? getF64(state, row, FOLLOW.CLOSE_AT) : 0,
     startedAt: getF64(state, row, FOLLOW.STARTED_AT),
     updatedAt: getF64(state, row, FOLLOW.UPDATED_AT),
   }

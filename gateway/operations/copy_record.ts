@@ -1,5 +1,6 @@
 /** Leaders and follows as people read them. */
 import Type, { type Static } from 'typebox'
+import type { HistoryFollow, LeaderFigures } from '../../core/history/answer/queries.ts'
 import { FOLLOW_STATE_NAMES, FollowState } from '../../core/layout/copying.ts'
 import { followId, IdKind, marginAccountId, parseId } from '../../core/layout/ids.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
@@ -27,8 +28,8 @@ export const handleField = field(Handle, 'Handle of the leader; upper and lower 
 export const followIdField = field(Uuid, 'Follow.')
 
 export const FollowStatus = record(
-  'FollowStatus', 'ACTIVE mirrors everything, CLOSE_ONLY what reduces; STOPPING closes its positions and is over then.',
-  Type.Union([Type.Literal('ACTIVE'), Type.Literal('CLOSE_ONLY'), Type.Literal('STOPPING')]),
+  'FollowStatus', 'ACTIVE mirrors everything, CLOSE_ONLY what reduces; STOPPING closes its positions and is STOPPED, over, then.',
+  Type.Union([Type.Literal('ACTIVE'), Type.Literal('CLOSE_ONLY'), Type.Literal('STOPPING'), Type.Literal('STOPPED')]),
 )
 type FollowStatus = Static<typeof FollowStatus>
 export const LiveStatus = record(
@@ -42,15 +43,18 @@ export const LeaderRecord = record('Leader', 'An account whose trading on perpet
   followers: field(Type.Integer(), 'Live follows of it.'),
   allocation: field(Decimal, 'What its live follows have allocated together, in the collateral asset.'),
   since: field(Timestamp, 'Since when it has its handle.'),
-  returnPercent: field(Nullable(Decimal), 'Return since then; null: not known.'),
-  maxDrawdownPercent: field(Nullable(Decimal), 'Largest loss from a peak since then; null: not known.'),
+  returnPercent: field(
+    Nullable(Decimal),
+    'Return on its margin equity over 30 days, net of deposits and withdrawals; null: not known, or of less than a day.',
+  ),
+  maxDrawdownPercent: field(Nullable(Decimal), 'Largest fall of that from a peak, 0 to 100; null as returnPercent.'),
 }))
 export type LeaderRecord = Static<typeof LeaderRecord>
 
 export const FollowRecord = record('Follow', 'What the caller has of a leader: an allocation, and how it is copied.', Type.Object({
   followId: followIdField,
   leader: field(Nullable(Handle), 'Handle of the leader; null when it was released: then it names no one, and copying goes on.'),
-  status: field(FollowStatus, 'ACTIVE, CLOSE_ONLY or STOPPING.'),
+  status: field(FollowStatus, 'ACTIVE, CLOSE_ONLY, STOPPING or STOPPED.'),
   allocation: field(Decimal, 'In the collateral asset. It stands in a margin sub-account of its own; copies never use more.'),
   maxLeverage: field(Nullable(Decimal), 'Most leverage of a copy; null: as the leader.'),
   marginMode: field(MarginModeName, 'Of the copies.'),
@@ -60,9 +64,13 @@ export const FollowRecord = record('Follow', 'What the caller has of a leader: a
   skips: field(Type.Integer(), 'Times that no order was placed, or not all of one was filled.'),
   lastSkip: field(Nullable(Type.Object({
     reason: field(Type.String(), 'Code of the refusal, such as INSUFFICIENT_MARGIN.'),
-    tradingPairId: fields.tradingPairId,
+    tradingPairId: field(Nullable(Uuid), 'Trading pair; null: it is of the whole follow, whose bucket is in liquidation or in bad debt.'),
     at: field(Timestamp, 'When.'),
   })), 'The last of them; null: there was none.'),
+  nextAttemptAt: field(
+    Nullable(Timestamp),
+    'When what of the copies could not be closed is tried again; null: there is nothing. `lastSkip` says why it could not be.',
+  ),
   startedAt: field(Timestamp, 'When it began. What the leader had then is not copied.'),
   updatedAt: fields.updatedAt,
 }))
@@ -77,16 +85,17 @@ export const FollowerRecord = record('Follower', 'A live follow, as its leader s
 }))
 export type FollowerRecord = Static<typeof FollowerRecord>
 
-export const leaderRecord = (asset: Asset, view: LeaderView): LeaderRecord => ({
+/** `figures` of the history; `null`: not known. */
+export const leaderRecord = (asset: Asset, view: LeaderView, figures: LeaderFigures | null): LeaderRecord => ({
   handle: view.handle, followers: view.followers, allocation: amountText(asset, view.allocated), since: rfc3339(view.since),
-  returnPercent: null, maxDrawdownPercent: null,
+  returnPercent: figures === null ? null : formatDecimal(figures.returned, 2),
+  maxDrawdownPercent: figures === null ? null : formatDecimal(figures.drawdown, 2),
 })
 
 export const statusOf = (state: number): FollowStatus => FOLLOW_STATE_NAMES[state] as FollowStatus
 
 export function followRecord({ genesis }: Gateway, asset: Asset, view: FollowView): FollowRecord {
   const pair = genesis.pairs[view.skipPair]
-  const skipped = view.skippedAt > 0 && pair !== undefined
   return {
     followId: followId(view.createdSequence, view.row),
     leader: view.leader.handle === '' ? null : view.leader.handle,
@@ -98,10 +107,22 @@ export function followRecord({ genesis }: Gateway, asset: Asset, view: FollowVie
     strategyKey: view.strategyKey,
     ordersCopied: view.copied,
     skips: view.skipped,
-    lastSkip: skipped ? { reason: refusalByNumber(view.skipCode).code, tradingPairId: pair.id, at: rfc3339(view.skippedAt) } : null,
+    lastSkip: view.skippedAt === 0 ? null : {
+      reason: refusalByNumber(view.skipCode).code, tradingPairId: pair?.id ?? null, at: rfc3339(view.skippedAt),
+    },
+    nextAttemptAt: view.closeAt === 0 ? null : rfc3339(view.closeAt),
     startedAt: rfc3339(view.startedAt),
     updatedAt: rfc3339(view.updatedAt),
   }
+}
+
+/** One of the history, which is over. */
+export function stoppedFollowRecord(gateway: Gateway, asset: Asset, each: HistoryFollow): FollowRecord {
+  const { sequence, row, handle, leaderAccount } = each
+  const leader = { account: leaderAccount, handle, followers: 0, allocated: 0n, since: 0 }
+  return followRecord(gateway, asset, {
+    ...each, createdSequence: sequence, leader, strategyKey: `copy:${followId(sequence, row)}`, closeAt: 0,
+  })
 }
 
 export function followerRecord({ state }: Gateway, asset: Asset, view: FollowView): FollowerRecord {

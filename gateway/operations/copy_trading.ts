@@ -6,42 +6,47 @@
 import Type from 'typebox'
 import { FOLLOW_ANSWER } from '../../core/layout/answers.ts'
 import { FollowState } from '../../core/layout/copying.ts'
+import type { HistoryFollow } from '../../core/history/answer/queries.ts'
 import { parsePositive } from '../../core/lib/decimal.ts'
 import {
   readFollowedLeader, readFollowers, readFollows, readLeaderOf, readLeaders, type FollowView,
 } from '../../core/view/copying.ts'
 import { MarginMode, readMarginAccounts } from '../../core/view/margin.ts'
 import type { Views } from '../../core/layout/table.ts'
+import type { Asset } from '../../core/state/genesis.ts'
 import {
   encodeCreateFollow, encodeRegisterLeader, encodeReleaseLeader, encodeStopFollow, encodeUpdateFollow,
 } from '../bridge/encode_copying.ts'
+import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { Amount, atomsOf } from './amounts.ts'
 import {
   followerRecord, FollowerRecord, followIdField, followNamed, followRecord, FollowRecord, Handle, handleField, leaderRecord, LeaderRecord,
-  LiveStatus, noFollow, statusOf, FollowStatus,
+  LiveStatus, noFollow, statusOf, FollowStatus, stoppedFollowRecord,
 } from './copy_record.ts'
 import { collateralRefusal } from './engine_refusal.ts'
 import * as sample from './example_values.ts'
-import { ListingQuery } from './listing.ts'
+import { answerListing, AsOf, ListingQuery, readListing, type ListingInput } from './listing.ts'
 import { listLive } from './live_listing.ts'
 import { collateralOf, MarginModeName } from './margin_summary.ts'
 import { Decimal, operation, PageOutput, pageOf, PageQuery, pendingRequest, submit, type Call } from './operation.ts'
 import { positionRecord, PositionSideName } from './position_record.ts'
 import * as fields from './fields.ts'
-import { COMMAND, READ } from './refusal_groups.ts'
+import { COMMAND, HISTORY, READ } from './refusal_groups.ts'
 import { field, record } from './schema.ts'
 
 const missingLeader = (): Refused => new Refused('NOT_FOUND', 'Leader not found', { field: 'leader' })
 const LEVERAGE_SCALE = 2
+interface StoppedFollows { follows: FollowRecord[]; nextPageToken?: string; asOf?: string }
 const FollowPath = Type.Object({ followId: followIdField })
 
 export const ListLeaders = operation({
   service: 'CopyTradingService', method: 'GET', path: '/api/v1/copy-trading/leaders',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   summary: 'Leaders',
-  description: 'Everybody who has a handle, by what is allocated to them, the most first.',
+  description: 'Everybody who has a handle, by what is allocated to them, the most first. Return and drawdown are those of the last 30 '
+    + 'days at the last full hour; they are null while the history cannot be read.',
   answer: 'A page of leaders.',
   refusals: ['NOT_FOUND', ...READ],
   query: Type.Object(PageQuery),
@@ -54,7 +59,12 @@ export const ListLeaders = operation({
     if (all === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     all.sort((a, b) => (a.allocated === b.allocated ? a.since - b.since : a.allocated < b.allocated ? 1 : -1))
     const { items, ...rest } = pageOf(all, page, pageSize)
-    call.answer({ leaders: items.map((view) => leaderRecord(asset, view)), ...rest })
+    const accounts = items.map(({ account }) => account)
+    if (accounts.length === 0) return call.answer({ leaders: [], ...rest })
+    askHistory(gateway.history, 'leaderFigures', { accounts }, (given) => {
+      const figures = given instanceof Refused ? [] : given
+      call.answer({ leaders: items.map((view, index) => leaderRecord(asset, view, figures[index] ?? null)), ...rest })
+    })
   },
 })
 
@@ -67,7 +77,8 @@ export const RegisterLeader = operation({
     + 'lead. Taking the own handle again changes nothing but its letters\' case.',
   answer: 'The handle is the caller\'s.',
   refusals: [
-    'NOT_FOUND', 'HANDLE_TAKEN', 'HANDLE_CHANGE_TOO_SOON', 'ALREADY_LEADER', 'CANNOT_LEAD', 'TOO_MANY_LEADERS', ...READ, ...COMMAND,
+    'NOT_FOUND', 'COPY_TRADING_OFF', 'HANDLE_TAKEN', 'HANDLE_CHANGE_TOO_SOON', 'ALREADY_LEADER', 'CANNOT_LEAD', 'TOO_MANY_LEADERS',
+    ...READ, ...COMMAND,
   ],
   body: Type.Object({ handle: field(Handle, '3 to 24 letters, digits, underscores or hyphens.') }),
   output: LeaderRecord,
@@ -79,7 +90,7 @@ export const RegisterLeader = operation({
       const leader = readLeaderOf(gateway.state, gateway.gate, call.account)
       // It was done; only the answer could not be read.
       if (leader === null || leader === undefined) call.refuse(new Refused('SERVICE_UNAVAILABLE'))
-      else call.answer(leaderRecord(asset, leader))
+      else call.answer(leaderRecord(asset, leader, null))
     })
     submit(gateway, call, pending, (at, correlation) => encodeRegisterLeader(gateway.engine, at, correlation, call, handle))
   },
@@ -194,8 +205,8 @@ export const CreateFollow = operation({
     + 'follow, nobody follows his own family, and a leader is followed once.',
   answer: 'The follow.',
   refusals: [
-    'NOT_FOUND', 'CANNOT_FOLLOW', 'ALREADY_FOLLOWING', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL', 'TOO_MANY_FOLLOWS', 'LEADER_FULL',
-    'TOO_MANY_MARGIN_ACCOUNTS', ...READ, ...COMMAND,
+    'NOT_FOUND', 'COPY_TRADING_OFF', 'CANNOT_FOLLOW', 'ALREADY_FOLLOWING', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL',
+    'TOO_MANY_FOLLOWS', 'LEADER_FULL', 'TOO_MANY_MARGIN_ACCOUNTS', ...READ, ...COMMAND,
   ],
   body: Type.Object({
     leader: handleField,
@@ -226,28 +237,52 @@ export const ListFollows = operation({
   service: 'CopyTradingService', method: 'GET', path: '/api/v1/copy-trading/follows',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Follows of the caller',
-  description: 'Live follows and those that are being stopped, newest first, each with why the last copy was left out.',
+  description: 'Live follows and those that are being stopped, all of them, newest first, each with why the last copy was left out. With '
+    + '`status` STOPPED those that are over, by when they began; these in pages: omit `pageToken` for the first one.',
   answer: 'The follows.',
-  refusals: ['NOT_FOUND', ...READ],
-  output: Type.Object({ follows: field(Type.Array(FollowRecord), 'Newest first.') }),
+  refusals: ['NOT_FOUND', ...READ, ...HISTORY],
+  query: Type.Object({
+    status: Type.Optional(field(Type.Literal('STOPPED'), 'STOPPED: those that are over; absent: all others.')),
+    pageSize: ListingQuery.pageSize, pageToken: ListingQuery.pageToken,
+  }),
+  output: Type.Object({
+    follows: field(Type.Array(FollowRecord), 'Newest first.'),
+    nextPageToken: Type.Optional(field(Type.String(), 'Of those that are over: cursor of the next page; empty at the end.')),
+    ...AsOf,
+  }),
   example: { input: {}, output: { follows: [sample.follow] } },
-  run: (gateway, call) => {
+  run: (gateway, call, input) => {
     const asset = collateralOf(gateway)
     if (asset instanceof Refused) return call.refuse(asset)
+    if (input.status === 'STOPPED') return listStopped(gateway, call, asset, input)
     const views = readFollows(gateway.state, gateway.gate, call.account)
     if (views === null) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     else call.answer({ follows: views.map((view) => followRecord(gateway, asset, view)) })
   },
 })
 
+function listStopped(gateway: Gateway, call: Call<StoppedFollows>, asset: Asset, input: ListingInput): void {
+  const plan = readListing(gateway, call, 'ListFollows', input, { walks: true })
+  if (plan instanceof Refused) return call.refuse(plan)
+  const ask = { ...plan.walk, account: call.account, states: [FollowState.STOPPED] }
+  askHistory(gateway.history, 'follows', ask, (listing, _, behind) => {
+    if (listing instanceof Refused) return call.refuse(listing)
+    const positionOf = ({ sequence, index }: HistoryFollow) => ({ sequence, index })
+    const { nextPageToken = '', asOf } = answerListing(gateway, plan, listing, positionOf, behind)
+    const follows = listing.rows.map((each) => stoppedFollowRecord(gateway, asset, each))
+    call.answer({ follows, nextPageToken, ...(asOf === undefined ? {} : { asOf }) })
+  })
+}
+
 export const UpdateFollow = operation({
   service: 'CopyTradingService', method: 'PATCH', path: '/api/v1/copy-trading/follows/{followId}',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   summary: 'Change a follow',
   description: 'Sets status, allocation or both. More allocation comes from the free collateral of the parent; less goes back there, as '
-    + 'far as it is free in the margin account of the follow.',
+    + 'far as it is free in the margin account of the follow. While copy trading is switched off a follow is mirrored as CLOSE_ONLY, and '
+    + 'neither becomes ACTIVE nor gets more allocation.',
   answer: 'The follow.',
-  refusals: ['NOT_FOUND', 'FOLLOW_STOPPING', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL', ...READ, ...COMMAND],
+  refusals: ['NOT_FOUND', 'FOLLOW_STOPPING', 'COPY_TRADING_OFF', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL', ...READ, ...COMMAND],
   params: FollowPath,
   body: Type.Object({
     status: Type.Optional(field(LiveStatus, 'ACTIVE or CLOSE_ONLY.')),
@@ -277,8 +312,9 @@ export const StopFollow = operation({
   service: 'CopyTradingService', method: 'POST', path: '/api/v1/copy-trading/follows/{followId}/stop',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'close',
   summary: 'Stop a follow',
-  description: 'Nothing is mirrored to it any more. Its positions are closed at market, what cannot be closed is tried again every 5 '
-    + 'seconds, and then everything in its margin account goes back to the parent. Done as well when it is being stopped already.',
+  description: 'Nothing is mirrored to it any more. Its positions are closed at market, what cannot be closed is tried again after pauses '
+    + 'of 5 seconds at first and 320 at most, and then everything in its margin account goes back to the parent. `lastSkip` and '
+    + '`nextAttemptAt` of the follow say why it takes long. Done as well when it is being stopped already.',
   answer: 'It is being stopped.',
   refusals: ['NOT_FOUND', ...COMMAND],
   params: FollowPath,

@@ -21,6 +21,7 @@ import type { Shared } from '../../core/threads.ts'
 import { readPools } from '../../core/view/pools.ts'
 import type { FedPair } from './feed/feeder.ts'
 import { filesOf, Growth } from './fills.ts'
+import { sampleCopies } from './copy_metrics.ts'
 import { counter, gauge, GATEWAY_METRICS, PORT_METRICS, type Metric } from './metric_names.ts'
 import { sampleLeases } from './lease_metrics.ts'
 import { samplePerps } from './perp_metrics.ts'
@@ -233,6 +234,7 @@ export function exposition(gauges: Gauges, now: number): string {
     text.sample(pairs, get(gauges.state, pairRow(gauges.state, index), PAIR.STATUS), `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
   }
   sampleLeases((metric, value, labels) => text.sample(metric, value, labels), gauges.state, now)
+  sampleCopies((metric, value, labels) => text.sample(metric, value, labels), gauges.state)
   samplePerps((metric, value, labels) => text.sample(metric, value, labels), gauges.state, gauges.fed, now)
   text.sample(counter('exchange_fee_tier_changes_total', 'Fee tiers set because the history found them earned'), gauges.tiers.changed)
   text.sample(gauge('exchange_fee_tier_changes_waiting', 'Fee tiers that wait to be set'), gauges.tiers.waiting)

@@ -6,6 +6,7 @@ import { isRoute, operatorRoute, type NamedRoute, type OperatorRoute } from './r
 import * as applications from './applications.ts'
 import * as builder from './builder.ts'
 import * as clock from './clock.ts'
+import * as copies from './copies.ts'
 import * as keys from './keys.ts'
 import * as launches from './launches.ts'
 import * as limits from './limits.ts'
@@ -34,7 +35,8 @@ export const ShowDocument = operatorRoute({
 })
 
 const AREAS = [
-  applications, builder, clock, keys, launches, limits, listing, perps, policy, pools, probes, referrals, sessions, status, subAccounts,
+  applications, builder, clock, copies, keys, launches, limits, listing, perps, policy, pools, probes, referrals, sessions, status,
+  subAccounts,
   { ShowDocument },
 ]
 

@@ -32,6 +32,7 @@ const ELSEWHERE: Record<string, string> = {
   // Reasons why a follow was passed by, in FOLLOW events.
   LEADER_EQUITY: 'property/margin_equals_naive.test.ts',
   COPY_PARTLY_FILLED: 'property/margin_equals_naive.test.ts',
+  COPY_TRADING_OFF: 'property/margin_equals_naive.test.ts',
 }
 const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },

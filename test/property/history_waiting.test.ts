@@ -14,7 +14,7 @@ import { createAnswers, type Answers } from '../../core/history/answer/answers.t
 import type { HistoryOrder, HistoryRequest, HistoryTwapOrder, Queries, QueryName, Walk } from '../../core/history/answer/queries.ts'
 import { openProjection, type Projection } from '../../core/history/project/projection.ts'
 import { createScrub } from '../../core/history/scrub.ts'
-import { TABLE_NAMES } from '../../core/history/store/layout.ts'
+import { OWNER_PAGES, TABLE_NAMES } from '../../core/history/store/layout.ts'
 import { openReader, readPosition, writePosition } from '../../core/history/store/store.ts'
 import { compareStores } from '../../core/history/store/verify.ts'
 import {
@@ -302,12 +302,14 @@ t.test('there was something to tell', async (t) => {
 })
 
 /** Compares two finished stores, positions too. */
-function sameStores(t: Test, one: string, other: string, what: string): void {
+/** `but`: tables whose rows are others, because they came later. */
+function sameStores(t: Test, one: string, other: string, what: string, but: readonly string[] = []): void {
   const [a, b] = [openReader(path(one)), openReader(path(other))]
   const { rows, differences } = compareStores(a, b)
-  t.strictSame(differences, [], `${what}: ${JSON.stringify(rows)}`)
-  t.strictSame(compareStores(b, a).differences, [], 'and the other way round')
-  t.strictSame(readPosition(a), readPosition(b), 'at one position')
+  const tablesOf = (found: typeof differences): string[] => found.map(({ table }) => table)
+  t.strictSame(tablesOf(differences), but, `${what}: ${JSON.stringify(rows)}`)
+  t.strictSame(tablesOf(compareStores(b, a).differences), but, 'and the other way round')
+  if (but.length === 0) t.strictSame(readPosition(a), readPosition(b), 'at one position')
   const tables = ['conditional_order_page', 'twap_order_page', 'twap_slice_page']
   t.ok(tables.every((table) => rows[table]! > 3), 'there are pages of each')
   a.close()
@@ -331,6 +333,8 @@ t.test('a store of the format before is gone on with', async (t) => {
   const { database, sequence } = projection
   t.equal(sequence, before)
   for (const table of TABLE_NAMES.slice(FORMAT_7)) database.exec(`drop table ${table}`)
+  // What flowed into margin accounts before is in none of its rows.
+  database.prepare('delete from head_page where id >= ?').run(FORMAT_7 * OWNER_PAGES)
   const position = readPosition(database)!
   writePosition(database, { ...position, format: 7, roots: position.roots.subarray(0, FORMAT_7 * 16) })
   await projection.close()
@@ -339,5 +343,5 @@ t.test('a store of the format before is gone on with', async (t) => {
   while (again.step(5000));
   await again.close()
   t.strictSame(warnings, [], 'it was not made anew')
-  sameStores(t, 'older', 'truth', 'an older store')
+  sameStores(t, 'older', 'truth', 'an older store', ['head_page', 'margin_flow_page'])
 })

@@ -96,9 +96,17 @@ const COPY_FAULTS: Faults = [
   ['programs/leaders.ts', 'RELEASED_AT) >= state.genesis.limits.handlePauseMs', 'RELEASED_AT) >= 0'],
   ['programs/collateral.ts', '  if (isOfFollow(state, margin)) return REFUSALS.COPY_MARGIN_ACCOUNT.number\n', ''],
   ['programs/follows.ts', 'if (state.registers[R.AMOUNT]! < allocation) return SHORT', 'if (allocation < 0n) return SHORT'],
+  // Copies are opened while copy trading is off; a follow gets more then.
+  ['orders/copy_target.ts', 'if (isOff) return', 'if (allocation < 0n) return'],
+  ['programs/follows.ts', 'if (isCopyingOff(state) && goesUp(', 'if (row < 0 && goesUp('],
   // Leverage beyond what the follow says; a stop that never comes to its other positions.
   ['orders/copy_orders.ts', 'most !== 0 && most < leads ? most : leads', 'leads'],
-  ['orders/copy_stop.ts', 'number <= tried ||', ''],
+  ['orders/copy_close.ts', 'number <= tried ||', ''],
+  // What a leader closed is not tried again, or all of the copy is closed then; a copy is owed to the other side; pauses do not grow.
+  ['orders/copy_step.ts', 'if (closes && !full) tryLater(state, row)', ''],
+  ['orders/copy_close.ts', 'Math.abs(held) - Math.abs(rest)', 'Math.abs(held)'],
+  ['orders/copy_target.ts', 'seen === 0 || (share > 0n) !== (seen > 0) ? 0n : share', 'share'],
+  ['programs/copy_closing.ts', 'add(state, row, FOLLOW.ROUNDS, 1)', 'add(state, row, FOLLOW.ROUNDS, 0)'],
 ]
 const FAULTS: Faults = [...MARGIN, ...WAITING_FAULTS, ...COPY_FAULTS]
 

@@ -42,7 +42,7 @@ const RUNS: MarginDuelOptions[] = [
   { variant: 'perpsWaitingTight', seed: 33, commands: 64_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
   { variant: 'perpsCopied', seed: 41, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
   { variant: 'perpsCopied', seed: 42, commands: 12_000, checkEvery: 1, outboxRecords: 3 },
-  { variant: 'perpsCopiedTight', seed: 43, commands: 48_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
+  { variant: 'perpsCopiedTight', seed: 46, commands: 48_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
 ]
 
 /** What is refused while something is being liquidated and rows are used up: by shares of families, and by what one account may have. */

@@ -5,8 +5,10 @@
  * After a restart in the middle mirroring goes on as if there had been none. Figures: support/copy_stage.ts.
  */
 import t from 'tap'
-import { firstLead } from '../../core/margin/leads.ts'
+import { firstLead, leadOf } from '../../core/margin/leads.ts'
 import { CLOCK } from '../../core/state/columns.ts'
+import { COPY_ACCOUNT, LEAD } from '../../core/state/copy_rows.ts'
+import { copyAccountRow, get, leaderRow } from '../../core/state/rows.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { COPIES_LEAST, COPIES_MAX, createCopyTimers, PACE_US, paceCopies } from '../../core/sequencer/copy_timers.ts'
 import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
@@ -58,6 +60,31 @@ t.test('a fill and the end of a follow in one batch: nothing is opened behind th
   stage.market('lea', 8)
   stage.stop('fay')
   t.same(stage.mirrored(), ['fay STOPPING CLOSED -4', 'fay STOPPED STOPPED', 'gil STOPPING CLOSED -4', 'gil STOPPED STOPPED'])
+})
+
+t.test('a stop of the follow where a walk stands: the walk goes on behind it, and comes to everybody else', async (t) => {
+  for (const [stopped, again] of [['lea1', false], ['lea3', false], ['lea1', true], ['lea3', true]] as const) {
+    const stage = stageOf(4)
+    // The walk itself is held against what is told, not by the invariants.
+    stage.checks = false
+    const told = (): string[] => stage.timed().told.filter((line) => line.includes('COPIED'))
+    const lead = leadOf(stage.state, leaderRow(stage.state, 0), 1)
+    const at = (): number => get(stage.state, lead, LEAD.CURSOR) - 1
+    stage.market('lea', 8)
+    t.same(told(), ['lea0 ACTIVE COPIED 4'])
+    if (stopped === 'lea3') t.same(told(), ['lea1 ACTIVE COPIED 4', 'lea2 ACTIVE COPIED 4'])
+    t.equal(at(), stopped === 'lea1' ? 1 : 3, 'it stands at who stops now')
+    if (again) stage.market('lea', 8)
+    t.equal(stage.stop(stopped), '')
+    // Behind the last one the walk is over, and the next one has not begun.
+    t.equal(at(), stopped === 'lea1' ? 2 : -1)
+    t.equal(firstLead(stage.state) >= 0, stopped === 'lea1' || again)
+    stage.mirrored()
+    for (const name of ['lea0', 'lea1', 'lea2', 'lea3'].filter((each) => each !== stopped)) {
+      t.equal(stage.copied(name), again ? 8 : 4, `${name}, when ${stopped} stops`)
+    }
+    t.equal(get(stage.state, copyAccountRow(stage.state, stage.account(stopped)), COPY_ACCOUNT.FOLLOWS), 0)
+  }
 })
 
 t.test('a fill while others of the leader are being mirrored goes to everybody once', async (t) => {

@@ -56,7 +56,7 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 
 /** Whether there is something to do of each work of copy trading (layout/copying.ts, CopyWork). */
 const dueCopies = ({ copies, now }: NaiveExchange, time: number): readonly boolean[] =>
-  [copies.leads.length > 0, copies.stops.slice(0, 1).some(({ stopAt }) => stopAt <= Math.max(now, time))]
+  [copies.leads.length > 0, copies.closing.some(([first]) => first !== undefined && first.closeAt <= Math.max(now, time))]
 
 /** What a step that time brings names. */
 const nameOf = (waiting: Twap | Conditional): string =>

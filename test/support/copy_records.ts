@@ -17,6 +17,7 @@ export const COPY_RECORDS: Record<string, string[]> = {
   stop_follow: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:follow:i32 5:reserved:i32 6:createdSequence:f64',
   ],
+  set_copy_program: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:on:i32 5:reserved:i32'],
   copy_step: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:work:i32 5:reserved:i32'],
   follow_changed: [
     '0:kind:u32 1:account:i32 2:sequence:f64 4:time:f64 6:createdSequence:f64 8:follow:i32 9:what:i32 10:leaderAccount:i32',
@@ -30,6 +31,7 @@ export const COPY_RECORDS: Record<string, string[]> = {
 }
 export const COPY_COMMANDS: Record<number, string> = {
   70: 'register_leader', 71: 'release_leader', 72: 'create_follow', 73: 'update_follow', 74: 'stop_follow', 75: 'copy_step',
+  76: 'set_copy_program',
 }
 export const COPY_EVENTS: Record<number, string> = { 20: 'follow_changed', 21: 'leader_changed' }
 /** Word of a RESULT and what it is there. */
@@ -39,9 +41,10 @@ export const COPY_ANSWERS: Record<string, string> = {
   CREATE_FOLLOW: 'follow:detail state:detail2 createdSequence:originalSequence',
   UPDATE_FOLLOW: 'follow:detail state:detail2 createdSequence:originalSequence',
   STOP_FOLLOW: 'follow:detail state:detail2 createdSequence:originalSequence',
+  SET_COPY_PROGRAM: 'pair:pair now:detail before:detail2',
 }
 export const COPY_REFUSALS: Record<string, number> = {
   HANDLE_TAKEN: 470, HANDLE_CHANGE_TOO_SOON: 471, ALREADY_LEADER: 472, TOO_MANY_LEADERS: 473, ALREADY_FOLLOWING: 474,
   CANNOT_FOLLOW: 475, CANNOT_LEAD: 476, TOO_MANY_FOLLOWS: 477, LEADER_FULL: 478, ALLOCATION_TOO_SMALL: 479, FOLLOW_STOPPING: 480,
-  COPY_MARGIN_ACCOUNT: 481, LEADER_EQUITY: 482, COPY_PARTLY_FILLED: 483,
+  COPY_MARGIN_ACCOUNT: 481, LEADER_EQUITY: 482, COPY_PARTLY_FILLED: 483, COPY_TRADING_OFF: 484,
 }

@@ -73,6 +73,11 @@ export class CopyStage extends WaitingStage {
     return this.ask(CommandType.STOP_FOLLOW, name, this.named(name))
   }
 
+  /** The operator's switch. */
+  switch(on: boolean): void {
+    this.send(CommandType.SET_COPY_PROGRAM, { on: on ? 1 : 0 })
+  }
+
   /** Lots of the copy position of somebody's newest follow. */
   copied(name: string, pair = BTC): number {
     const position = findPosition(this.state, bucketOfFollow(this.state, this.followOf(name), pair), pair)

@@ -63,6 +63,9 @@ function leaders(stage: CopyStage, counted: CountedStage): void {
   const both = { fields: FollowField.STATE | FollowField.ALLOCATION, state: FollowState.CLOSE_ONLY, allocation: 20n * DOLLAR }
   counted.count(CommandType.UPDATE_FOLLOW, { ...follow, ...both })
   counted.count(CommandType.STOP_FOLLOW, follow)
-  while (get(stage.state, copyingRow(stage.state), COPYING.FIRST_STOP) !== 0) counted.count(CommandType.COPY_STEP, { work: CopyWork.STOPS })
+  while (get(stage.state, copyingRow(stage.state), COPYING.FIRST_CLOSING) !== 0) {
+    counted.count(CommandType.COPY_STEP, { work: CopyWork.STOPS })
+  }
   counted.count(CommandType.RELEASE_LEADER, stage.signed('lead0'))
+  for (const on of [0, 1]) counted.count(CommandType.SET_COPY_PROGRAM, { on })
 }

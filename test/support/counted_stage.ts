@@ -111,5 +111,5 @@ const OPERATORS: ReadonlySet<number> = new Set([
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.LIMITS_IN_FORCE,
   CommandType.SET_INDEX_PRICE, CommandType.SET_PERP, CommandType.FUND_INSURANCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
   CommandType.SETTLEMENT_STEP, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP, CommandType.EXPIRE_CONDITIONAL,
-  CommandType.SET_LAUNCH, CommandType.COPY_STEP, ...BUILDER_COMMANDS, ...REFERRAL_COMMANDS,
+  CommandType.SET_LAUNCH, CommandType.COPY_STEP, CommandType.SET_COPY_PROGRAM, ...BUILDER_COMMANDS, ...REFERRAL_COMMANDS,
 ])

@@ -99,6 +99,7 @@ const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
   conditionalOrders: { rows: [], total: 0, more: false }, conditionalOrder: null,
   twapOrders: { rows: [], total: 0, more: false }, twapOrder: null, twapSlices: null,
   rewards: { totals: [], entries: [] }, rewardSources: { totals: [], sources: [] },
+  follows: { rows: [], total: 0, more: false }, leaderFigures: [],
 }
 const emptyHistory: Historian = ({ id, name, ask, atLeast: sequence }) =>
   ({ id, answer: name === 'markets' ? (ask as Queries['markets']['ask']).pairs.map(() => null) : NOTHING[name], sequence })

@@ -16,12 +16,13 @@ import { SET_INDEX_PRICE_COMMAND } from '../../core/layout/margin.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { TWAP_ORDER, twapReasonOf } from '../../core/layout/twap.ts'
+import { STEPS_MAX } from '../../core/sequencer/liquidation_timers.ts'
 import { createTimers, SLICES_MAX, writeDue } from '../../core/sequencer/timers.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CODE, NaiveExchange } from './naive.ts'
 import { compareBalances, compareEvents, createBench, Differs, type DuelReport } from './naive_compare.ts'
 import { compareCopies } from './naive_copies_compare.ts'
-import { dueStop } from './naive_copy_step.ts'
+import { dueClosing } from './naive_copy_step.ts'
 import { dueConditionals } from './naive_conditional.ts'
 import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import {
@@ -253,8 +254,8 @@ export class MarginDuel {
     if (!full) this.compareCopiesDue(of)
     const looked = of(CommandType.LIQUIDATION_STEP).map(({ bucket }) => bucket)
     const missed = due.unhealthy.filter(({ row }) => !looked.includes(row))
-    // Half of a turn is for margin trading, and half of what funding and settlement leave of that for guards.
-    const left = Math.max(0, Math.floor(most / 2) - funding.length - of(CommandType.SETTLEMENT_STEP).length)
+    // Half of a turn is for margin trading, so many steps of it for liquidation, and half of what settlement leaves of these for guards.
+    const left = Math.max(0, Math.min(STEPS_MAX, Math.floor(most / 2) - funding.length) - of(CommandType.SETTLEMENT_STEP).length)
     const cut = looked.length >= Math.ceil(left / 2)
     if (!cut && missed.length > 0) {
       throw new Differs(`nobody looks at ${missed.map((bucket) => `${bucket.row}: ${equityOf(this.naive, bucket)}`).join()}`)
@@ -278,7 +279,7 @@ export class MarginDuel {
     const steps = of(CommandType.COPY_STEP)
     const [fills, stops] = [0, 1].map((work) => steps.filter((step) => step['work'] === work).length)
     if ((fills !== 0) !== (naive.copies.leads.length > 0)) throw new Differs(`${naive.copies.leads.length} leads wait, ${fills} steps`)
-    if ((stops !== 0) !== (dueStop(naive) !== undefined)) throw new Differs(`${stops} steps of stops`)
+    if ((stops !== 0) !== (dueClosing(naive) !== undefined)) throw new Differs(`${stops} steps that close`)
   }
 
   private check(): void {

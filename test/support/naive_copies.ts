@@ -50,9 +50,10 @@ export interface Follow {
   /** By pair: lots of the leader that were mirrored last, and millionths of a lot that the copy should have more. */
   seen: Map<number, number>
   residual: Map<number, bigint>
-  /** While it is being stopped: the last pair that was tried, and when it is looked at next. */
+  /** With something to close: the last pair that was tried in this round, rounds that closed nothing, and when it is looked at next. */
   tried: number
-  stopAt: number
+  rounds: number
+  closeAt: number
 }
 
 /** Something that a leader did on a pair and that is not mirrored yet. */
@@ -66,11 +67,14 @@ export interface Lead {
 }
 
 export class Copies {
+  /** The operator's switch. */
+  on = true
   leaders: Leader[] = []
   follows: Follow[] = []
   /** In the order of their turns. */
   leads: Lead[] = []
-  stops: Follow[] = []
+  /** Follows with something to close, in a queue for each pause. */
+  readonly closing: Follow[][] = [[], [], [], []]
   releases = 0
   readonly rows = { leaders: new Rows(), follows: new Rows() }
 }
@@ -164,7 +168,8 @@ const oldestReleased = (ex: Ex): Leader | undefined =>
   ex.copies.leaders.filter(({ state }) => state === LeaderState.RELEASED).sort((a, b) => a.released - b.released)[0]
 
 function registerRefusal(ex: Ex, account: number, handle: string, length: number): number {
-  const { leaders, follows } = ex.copies
+  const { leaders, follows, on } = ex.copies
+  if (!on) return CODE.COPY_TRADING_OFF
   if (!isHandle(handle, length)) return CODE.VALIDATION_ERROR
   if (follows.some((each) => each.account === account)) return CODE.CANNOT_LEAD
   const own = leaders.find((each) => each.account === account)
@@ -251,7 +256,7 @@ export function createFollow(ex: Ex, command: Decoded): void {
     row, account, leader, state: FollowState.ACTIVE, margin, cross: command['mode'] === 1, maxLeverage: Number(command['maxLeverage']),
     allocation: 0n, createdSequence: ex.sequence, strategyKey: Buffer.from(key).toString('hex').padEnd(96, '0'),
     keyLow: hash.readInt32LE(0), keyHigh: hash.readInt32LE(4), seen: new Map(pairs.map((pair) => [pair, leadLots(ex, leader, pair)])),
-    residual: new Map(), tried: -1, stopAt: 0,
+    residual: new Map(), tried: -1, rounds: 0, closeAt: 0,
   }
   margin.follow = follow
   ex.copies.follows.push(follow)
@@ -264,8 +269,9 @@ const answer = (ex: Ex, command: Decoded, { account, row, state, createdSequence
   void ex.result(command, { account, detail: row, detail2: state, originalSequence: createdSequence })
 
 function createRefusal(ex: Ex, command: Decoded, account: number, atoms: bigint): number {
-  const { leaders, follows } = ex.copies
+  const { leaders, follows, on } = ex.copies
   if (ex.maintenance) return CODE.OPERATIONS_BLOCKED
+  if (!on) return CODE.COPY_TRADING_OFF
   const handle = String(command['handle'])
   const leader = isHandle(handle, Number(command['length'])) ? named(ex, handle) : undefined
   if (leader === undefined || leader.state !== LeaderState.REGISTERED) return CODE.NOT_FOUND
@@ -309,6 +315,9 @@ export function updateFollow(ex: Ex, command: Decoded): void {
   if (follow.state === FollowState.STOPPING) return refuseOwner(ex, command, CODE.FOLLOW_STOPPING)
   const fields = Number(command['fields'])
   const atoms = BigInt(command['allocation']!)
+  const wakes = (fields & FollowField.STATE) !== 0 && command['state'] === FollowState.ACTIVE && follow.state === FollowState.CLOSE_ONLY
+  const grows = (fields & FollowField.ALLOCATION) !== 0 && atoms > follow.allocation
+  if (!ex.copies.on && (wakes || grows)) return refuseOwner(ex, command, CODE.COPY_TRADING_OFF)
   if ((fields & FollowField.ALLOCATION) !== 0) {
     const more = atoms - follow.allocation
     const there = freeOf(ex, more > 0n ? parentOf(ex, account)! : follow.margin)
@@ -322,6 +331,14 @@ export function updateFollow(ex: Ex, command: Decoded): void {
   answer(ex, command, follow)
 }
 
+/** SET_COPY_PROGRAM. */
+export function setCopyProgram(ex: Ex, command: Decoded): void {
+  if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
+  const before = ex.copies.on
+  ex.copies.on = command['on'] !== 0
+  ex.result(command, { account: -1, pair: -1, detail: ex.copies.on ? 1 : 0, detail2: before ? 1 : 0 })
+}
+
 /** STOP_FOLLOW. */
 export function stopFollow(ex: Ex, command: Decoded): void {
   const account = owner(ex, command)
@@ -331,11 +348,36 @@ export function stopFollow(ex: Ex, command: Decoded): void {
     const walks = ex.copies.leads.filter(({ cursor }) => cursor === follow)
       .sort((a, b) => a.pair - b.pair)
     for (const lead of walks) goOnBehind(ex, lead, follow)
-    Object.assign(follow, { state: FollowState.STOPPING, stopAt: ex.now })
-    ex.copies.stops.unshift(follow)
+    leaveClosing(ex, follow)
+    Object.assign(follow, { state: FollowState.STOPPING, tried: -1, rounds: 0 })
+    lookFirst(ex, follow)
     tellFollow(ex, follow, FollowReason.STOPPING)
   }
   answer(ex, command, follow)
+}
+
+const PAUSES = [5000, 20_000, 80_000, 320_000]
+
+export const isClosing = ({ copies }: Ex, follow: Follow): boolean => copies.closing.some((queue) => queue.includes(follow))
+
+export function leaveClosing({ copies }: Ex, follow: Follow): void {
+  for (const queue of copies.closing) {
+    if (queue.includes(follow)) queue.splice(queue.indexOf(follow), 1)
+  }
+}
+
+/** Before all others that have not waited longer. */
+export function lookFirst({ copies, now }: Ex, follow: Follow): void {
+  follow.closeAt = now
+  copies.closing[0]!.unshift(follow)
+}
+
+/** Each pause four times, the longest from then on. */
+export function lookLater({ copies, now }: Ex, follow: Follow): void {
+  const pause = Math.min(3, Math.floor(follow.rounds / 4))
+  follow.rounds++
+  follow.closeAt = now + PAUSES[pause]!
+  copies.closing[pause]!.push(follow)
 }
 
 /** It is over. */

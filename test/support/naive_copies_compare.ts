@@ -1,4 +1,5 @@
 /** Rows of copy trading, of the engine and of the naive exchange: each as a reader sees it. See margin_duel.ts, naive_compare.ts. */
+import { isClosing } from '../../core/programs/copy_closing.ts'
 import { COPYING, FOLLOW, FOLLOW_PAIR, LEAD, LEADER } from '../../core/state/copy_rows.ts'
 import { PERP_TERMS } from '../../core/state/margin_rows.ts'
 import {
@@ -16,7 +17,7 @@ const same = (what: string, engine: unknown, expected: unknown): void => {
 
 /** Every leader and follow, and what waits to be mirrored. */
 export function compareCopies(state: State, naive: NaiveExchange): void {
-  const { leaders, follows, leads } = naive.copies
+  const { leaders, follows, leads, closing } = naive.copies
   const copying = copyingRow(state)
   same('leaders', get(state, copying, COPYING.LEADERS), leaders.length)
   same('follows', get(state, copying, COPYING.FOLLOWS), follows.length)
@@ -43,6 +44,12 @@ export function compareCopies(state: State, naive: NaiveExchange): void {
     same(`state of follow ${follow.row}`, get(state, row, FOLLOW.STATE), follow.state)
     same(`margin account of follow ${follow.row}`, get(state, row, FOLLOW.MARGIN_ACCOUNT), follow.margin.row)
     same(`allocation of follow ${follow.row}`, getI64(state, row, FOLLOW.ALLOCATION), follow.allocation)
+    const queue = closing.findIndex((each) => each.includes(follow))
+    same(`whether follow ${follow.row} has something to close`, isClosing(state, row), queue >= 0)
+    if (queue >= 0) {
+      same(`pause of follow ${follow.row}`, get(state, row, FOLLOW.CLOSE_QUEUE), queue)
+      same(`when follow ${follow.row} is looked at`, getF64(state, row, FOLLOW.CLOSE_AT), follow.closeAt)
+    }
     for (const pair of pairs) {
       const seen = followPairRow(state, follow.row, perps, numberOf(pair))
       same(`what follow ${follow.row} saw of ${pair}`, getF64(state, seen, FOLLOW_PAIR.SEEN), follow.seen.get(pair))

@@ -4,8 +4,8 @@ import { FollowReason, FollowState } from '../../core/layout/copying.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import {
-  createFollow, endFollow, followersOf, goOnBehind, leadLots, registerLeader, releaseLeader, stopFollow, tellFollow, updateFollow,
-  type Follow, type Lead,
+  createFollow, endFollow, followersOf, goOnBehind, isClosing, leadLots, leaveClosing, lookFirst, lookLater, registerLeader, releaseLeader,
+  setCopyProgram, stopFollow, tellFollow, updateFollow, type Follow, type Lead,
 } from './naive_copies.ts'
 import { bucketsOf, equityOf, exact, truncated, type Position } from './naive_margin.ts'
 import { bucketRoom, findBucket, findPosition, makeBucket } from './naive_margin_changes.ts'
@@ -15,7 +15,6 @@ import { bandOf, mostLots, openRefusal, otherSide, type Ex } from './naive_terms
 
 const LOT = 1_000_000
 const LOOKS_MOST = 32
-const AGAIN_MS = 5000
 const MOST = exact(2 ** 31).times(LOT)
 
 /** Commands of copy trading; false: it is another one. */
@@ -26,19 +25,21 @@ export function copyCommand(ex: Ex, command: Decoded, type: number): boolean {
   else if (type === CommandType.UPDATE_FOLLOW) updateFollow(ex, command)
   else if (type === CommandType.STOP_FOLLOW) stopFollow(ex, command)
   else if (type === CommandType.COPY_STEP) copyStep(ex, command)
+  else if (type === CommandType.SET_COPY_PROGRAM) setCopyProgram(ex, command)
   else return false
   return true
 }
 
-/** The stop that is looked at next, if its time has come. */
-export const dueStop = (ex: Ex): Follow | undefined => ex.copies.stops.slice(0, 1).find(({ stopAt }) => stopAt <= ex.now)
+/** The follow with something to close that is looked at next, if its time has come. */
+export const dueClosing = ({ copies, now }: Ex): Follow | undefined => copies.closing.flatMap((queue) => queue.slice(0, 1))
+  .filter(({ closeAt }) => closeAt <= now).sort((a, b) => a.closeAt - b.closeAt)[0]
 
 function copyStep(ex: Ex, command: Decoded): void {
   if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
   const stops = command['work'] === 1
-  const [lead, stop] = [ex.copies.leads[0], dueStop(ex)]
-  if (stops ? stop === undefined : lead === undefined) return ex.refuse(command, CODE.NOT_FOUND, -1)
-  if (stops) goOnWithStop(ex, stop!)
+  const [lead, closing] = [ex.copies.leads[0], dueClosing(ex)]
+  if (stops ? closing === undefined : lead === undefined) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  if (stops) goOnClosing(ex, closing!)
   else walk(ex, lead!)
   ex.result(command, { account: -1 })
 }
@@ -75,19 +76,27 @@ const bucketOf = (ex: Ex, { margin, cross, keyLow, keyHigh }: Follow, pair: numb
 type Exactly = ReturnType<typeof exact>
 const held = (value: Exactly): Exactly => (value.gt(MOST) ? MOST : value.lt(MOST.neg()) ? MOST.neg() : value)
 
-interface Aim { share: bigint; seen: number; unknown: boolean }
+interface Aim { share: bigint; seen: number; left?: number }
 
 /** What the copy should be, in millionths of a lot. */
 function aimOf(ex: Ex, { pair, equity, leader }: Lead, follow: Follow, share: bigint): Aim {
   const [before, now] = [follow.seen.get(pair) ?? 0, leadLots(ex, leader, pair)]
-  if (before !== 0 && Math.sign(now) !== Math.sign(before)) return { share: 0n, seen: 0, unknown: false }
+  if (before !== 0 && Math.sign(now) !== Math.sign(before)) return { share: 0n, seen: 0 }
   if (Math.abs(now) < Math.abs(before)) {
-    return { share: truncated(exact(share).times(now).div(before)), seen: now, unknown: false }
+    return { share: truncated(exact(share).times(now).div(before)), seen: now }
   }
-  if (now === before || follow.state !== FollowState.ACTIVE) return { share, seen: now, unknown: false }
-  if (equity <= 0n) return { share, seen: now, unknown: true }
+  if (now === before || follow.state !== FollowState.ACTIVE) return { share, seen: now }
+  if (!ex.copies.on) return { share, seen: now, left: CODE.COPY_TRADING_OFF }
+  if (equity <= 0n) return { share, seen: now, left: CODE.LEADER_EQUITY }
   const part = exact(truncated(exact(now - before).times(LOT).times(exact(follow.allocation)).div(exact(equity))))
-  return { share: truncated(held(exact(share).plus(held(part)))), seen: now, unknown: false }
+  return { share: truncated(held(exact(share).plus(held(part)))), seen: now }
+}
+
+/** Millionths of a lot that the copy should be, as the leader was seen last: never of the other side. */
+function shareNow(ex: Ex, follow: Follow, pair: number): bigint {
+  const share = BigInt(positionOf(ex, follow, pair)?.lots ?? 0) * BigInt(LOT) + (follow.residual.get(pair) ?? 0n)
+  const seen = follow.seen.get(pair) ?? 0
+  return Math.sign(seen) === Math.sign(Number(share)) ? share : 0n
 }
 
 function mirror(ex: Ex, lead: Lead, follow: Follow): { ordered: boolean; stays: boolean } {
@@ -95,14 +104,14 @@ function mirror(ex: Ex, lead: Lead, follow: Follow): { ordered: boolean; stays: 
   const position = positionOf(ex, follow, pair)
   const held = position?.lots ?? 0
   const before = BigInt(held) * BigInt(LOT)
-  const { share, seen, unknown } = aimOf(ex, lead, follow, before + (follow.residual.get(pair) ?? 0n))
+  const { share, seen, left } = aimOf(ex, lead, follow, shareNow(ex, follow, pair))
   follow.seen.set(pair, seen)
   follow.residual.set(pair, share - before)
   const change = Number(truncated(exact(share).div(LOT))) - held
   const closes = held !== 0 && change !== 0 && Math.sign(change) !== Math.sign(held)
   const more = seen !== leadLots(ex, lead.leader, pair)
-  if (unknown) tellFollow(ex, follow, FollowReason.SKIPPED, pair, 0, -1, CODE.LEADER_EQUITY)
-  if (!closes && (follow.state !== FollowState.ACTIVE || !isEnough(ex, pair, change))) {
+  if (left !== undefined) tellFollow(ex, follow, FollowReason.SKIPPED, pair, 0, -1, left)
+  if (!closes && (follow.state !== FollowState.ACTIVE || !ex.copies.on || !isEnough(ex, pair, change))) {
     return more ? mirror(ex, lead, follow) : { ordered: false, stays: false }
   }
   const size = closes ? Math.min(Math.abs(change), Math.abs(held)) : Math.abs(change)
@@ -110,8 +119,12 @@ function mirror(ex: Ex, lead: Lead, follow: Follow): { ordered: boolean; stays: 
   const full = copy(ex, follow, order, FollowReason.COPIED)
   const lots = Number(order['lots'])
   const signed = change < 0 ? -lots : lots
-  if (full) follow.residual.set(pair, share - before - BigInt(signed) * BigInt(LOT))
-  else if (!closes) follow.residual.set(pair, share - before - BigInt(change) * BigInt(LOT))
+  if (closes) follow.residual.set(pair, share - BigInt(positionOf(ex, follow, pair)?.lots ?? 0) * BigInt(LOT))
+  else follow.residual.set(pair, share - before - BigInt(full ? signed : change) * BigInt(LOT))
+  if (closes && !full && !isClosing(ex, follow)) {
+    Object.assign(follow, { tried: -1, rounds: 0 })
+    lookLater(ex, follow)
+  }
   return { ordered: true, stays: more || (full && lots < Math.abs(change)) }
 }
 
@@ -176,22 +189,40 @@ function haveBucket(ex: Ex, follow: Follow, pair: number): number {
   return 0
 }
 
+/** Lots to close of a position: all of a stop, otherwise what is more than its share. */
+function excess(ex: Ex, follow: Follow, { pair, lots }: Position): number {
+  const share = follow.state === FollowState.STOPPING ? 0 : Number(truncated(exact(shareNow(ex, follow, pair)).div(LOT)))
+  return lots > 0 ? lots - Math.min(lots, Math.max(0, share)) : Math.max(lots, Math.min(0, share)) - lots
+}
+
 /** The next position is closed, or the follow is over, or it waits. */
-function goOnWithStop(ex: Ex, follow: Follow): void {
-  ex.copies.stops.shift()
+function goOnClosing(ex: Ex, follow: Follow): void {
+  leaveClosing(ex, follow)
+  const stops = follow.state === FollowState.STOPPING
   const open = bucketsOf(ex, follow.margin).flatMap((bucket) => ex.margins.positions.filter((each) => each.bucket === bucket))
-    .filter(({ lots, pair }) => lots !== 0 && pair > follow.tried).sort((a, b) => a.pair - b.pair)
+    .filter((each) => each.lots !== 0 && each.pair > follow.tried && excess(ex, follow, each) > 0).sort((a, b) => a.pair - b.pair)
   const position = open[0]
   if (position !== undefined) {
     const { pair, lots } = position
-    if (!copy(ex, follow, closing(ex, position, lots > 0, Math.abs(lots)), FollowReason.CLOSED)) follow.tried = pair
-    follow.stopAt = ex.now
-    return void ex.copies.stops.unshift(follow)
+    const share = shareNow(ex, follow, pair)
+    const order = closing(ex, position, lots > 0, excess(ex, follow, position))
+    const full = copy(ex, follow, order, stops ? FollowReason.CLOSED : FollowReason.COPIED)
+    const left = positionOf(ex, follow, pair)?.lots ?? 0
+    if (!stops) follow.residual.set(pair, share - BigInt(left) * BigInt(LOT))
+    if (left !== lots) follow.rounds = 0
+    if (!full) follow.tried = pair
+    return lookFirst(ex, follow)
   }
+  const failed = follow.tried >= 0
   follow.tried = -1
-  if (whyNotClosed(ex, follow.margin) !== 0) {
-    follow.stopAt = ex.now + AGAIN_MS
-    return void ex.copies.stops.push(follow)
+  if (!stops) {
+    if (failed) lookLater(ex, follow)
+    return
+  }
+  const code = whyNotClosed(ex, follow.margin)
+  if (code !== 0) {
+    if (!failed) tellFollow(ex, follow, FollowReason.SKIPPED, -1, 0, -1, code)
+    return lookLater(ex, follow)
   }
   closeSub(ex, follow.margin)
   endFollow(ex, follow)

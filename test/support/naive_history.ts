@@ -3,9 +3,9 @@ import type { Genesis } from '../../core/state/genesis.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type {
   ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, ConditionalOrdersAsk, FundingPaymentsAsk, FundingRatesAsk,
-  HistoryConditionalOrder, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryMovement, HistoryOrder, HistoryPosition,
-  HistoryReply, HistoryRequest, HistoryTrade, HistoryTwapOrder, LiquidationsAsk, Listing, MovementsAsk, Named, OrdersAsk, Portfolio,
-  Position, PositionsAsk, Queries, QueryName, ScreenerAsk, TradesAsk, TwapOrdersAsk, TwapSlicesAsk, Walk,
+  HistoryConditionalOrder, HistoryFollow, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryMovement, HistoryOrder,
+  HistoryPosition, HistoryReply, HistoryRequest, HistoryTrade, HistoryTwapOrder, LeaderFigures, LiquidationsAsk, Listing, MovementsAsk,
+  Named, OrdersAsk, Portfolio, Position, PositionsAsk, Queries, QueryName, ScreenerAsk, TradesAsk, TwapOrdersAsk, TwapSlicesAsk, Walk,
 } from '../../core/history/answer/queries.ts'
 import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
 import { NaiveRewards } from './naive_rewards.ts'
@@ -21,6 +21,9 @@ export interface NaiveHistory {
   readonly liquidations: HistoryLiquidation[]
   readonly conditionals: HistoryConditionalOrder[]
   readonly twaps: HistoryTwapOrder[]
+  readonly follows: HistoryFollow[]
+  /** By account of the leader. */
+  readonly figures: Map<number, LeaderFigures>
   portfolio: Portfolio
   /** Applications of the accounts that there are, by account. */
   readonly applications: Map<number, number>
@@ -51,7 +54,7 @@ export type TradeValue = Readonly<Record<'quote' | 'makerFee' | 'takerFee', bigi
 
 export const createNaiveHistory = (): NaiveHistory => ({
   orders: [], trades: [], movements: [], positions: [], payments: [], rates: [], liquidations: [], conditionals: [],
-  twaps: [],
+  twaps: [], follows: [], figures: new Map(),
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
   applications: new Map(), values: new Map(), charges: [], rewards: new NaiveRewards(), genesis: null, behind: null, asked: [],
 })
@@ -185,6 +188,12 @@ function applicationStats(history: NaiveHistory, { application, since }: Queries
   return stats
 }
 
+function follows({ follows: all }: NaiveHistory, asked: Queries['follows']['ask']): Listing<HistoryFollow> {
+  const { account, states } = asked
+  const found = all.filter((each) => each.account === account && (states === undefined || states.includes(each.state)))
+  return listing(found, asked, ({ sequence, index }) => ({ sequence, index }))
+}
+
 /** Answers one question of a gateway, as a history that has reached what is asked for. */
 export function answerNaively(history: NaiveHistory, request: HistoryRequest): HistoryReply {
   history.asked.push(request)
@@ -259,6 +268,10 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
       return twapOrders(history, request.ask as TwapOrdersAsk)
     case 'twapOrder':
       return findTwap(history, request.ask as Queries['twapOrder']['ask'])
+    case 'follows':
+      return follows(history, request.ask as Queries['follows']['ask'])
+    case 'leaderFigures':
+      return (request.ask as Queries['leaderFigures']['ask']).accounts.map((account) => history.figures.get(account) ?? null)
     case 'twapSlices':
       return twapSlices(history, request.ask as TwapSlicesAsk)
   }

@@ -22,12 +22,16 @@ interface Known { row: number; sequence: number; account: number; allocation: bi
 export class CopyWorkload {
   private readonly unit: bigint
   private readonly random: Prng
+  /** Of the operator's switch. */
+  private readonly switches: Prng
+  private on = true
   private readonly follows = new Map<number, Known>()
 
   constructor(seed: number, genesis: Genesis) {
     const collateral = genesis.pairs.find(({ perp }) => perp !== null)!.quote
     this.unit = 10n ** BigInt(genesis.assets[collateral]!.scale)
     this.random = createPrng(seed * 6007 + 5)
+    this.switches = createPrng(seed * 6011 + 7)
   }
 
   private below(n: number): number {
@@ -43,6 +47,11 @@ export class CopyWorkload {
     if (this.below(100) >= OFTEN || accounts.length === 0) return null
     const account = this.pick(accounts)
     const dice = this.below(100)
+    if (this.switches.below(this.on ? 150 : 6) === 0) {
+      // Now and then it is set to what it is.
+      if (this.switches.below(8) !== 0) this.on = !this.on
+      return { type: CommandType.SET_COPY_PROGRAM, values: { session: -1, on: this.on ? 1 : 0 } }
+    }
     // A few lead and the others follow, mostly.
     const leads = account % 3 === 0
     if (dice < 16) return leads !== this.chance(1, 12) ? this.register(world, account) : this.create(world, account)
@@ -52,6 +61,8 @@ export class CopyWorkload {
     const follow = known.length === 0 ? { row: this.below(3) - 1, sequence: 3, account, allocation: 0n } : this.pick(known)
     if (dice < 70) return this.update(world, follow)
     if (dice < 82) return { type: CommandType.STOP_FOLLOW, values: { ...this.signed(world, follow), ...this.named(follow) } }
+    // Who follows does not lead.
+    if (dice < 84) return this.register(world, follow.account)
     return { type: CommandType.COPY_STEP, values: { session: -1, work: this.below(2) } }
   }
 

@@ -12,4 +12,4 @@ const PROGRAMS: ReadonlySet<CommandType> = new Set([...BUILDER_COMMANDS, ...REFE
 export const isOfFirstLane = (type: CommandType): boolean =>
   [POLICY_COMMANDS, LISTING_COMMANDS, WAITING_STEPS, LAUNCH_COMMANDS, PROGRAMS].some((commands) => commands.has(type))
 export const isOfMarginFirstLane = (type: CommandType): boolean =>
-  OPERATORS.has(type) || PROGRAMS.has(type) || type === CommandType.COPY_STEP
+  OPERATORS.has(type) || PROGRAMS.has(type) || type === CommandType.COPY_STEP || type === CommandType.SET_COPY_PROGRAM

@@ -111,6 +111,7 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.CREATE_FOLLOW]: FEW + FOLLOWED * LOOK,
   [CommandType.UPDATE_FOLLOW]: FEW,
   [CommandType.STOP_FOLLOW]: FEW,
+  [CommandType.SET_COPY_PROGRAM]: FEW,
   // 32 follows that are passed by, and one order, as of PLACE_ORDER.
   [CommandType.COPY_STEP]: LOOKS_MAX * FOLLOW_LOOK + PERP_PATH_MAX * MARGIN_FILL,
 }

@@ -38,7 +38,7 @@ const OPERATORS: readonly number[] = [
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
   CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
-  CommandType.SET_REFERRAL_SHARES,
+  CommandType.SET_REFERRAL_SHARES, CommandType.SET_COPY_PROGRAM,
 ]
 const genesis = parseGenesis(GENESIS)
 const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]

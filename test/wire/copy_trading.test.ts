@@ -4,14 +4,20 @@
  * that agents are refused.
  */
 import t from 'tap'
+import type { HistoryFollow } from '../../core/history/answer/queries.ts'
+import { FollowState } from '../../core/layout/copying.ts'
 import { followId, IdKind, parseId } from '../../core/layout/ids.ts'
+import { SESSION } from '../../core/state/columns.ts'
+import { get, sessionRow } from '../../core/state/rows.ts'
 import { delegate } from '../support/gateway_harness.ts'
 import type { Session } from '../support/gateway_harness.ts'
+import { answerNaively, createNaiveHistory } from '../support/naive_history.ts'
 import type { Json } from '../support/transports.ts'
 import { eventually, must, waitingGateway } from '../support/waiting_gateway.ts'
 
 t.setTimeout(120_000)
-const gateway = await waitingGateway(undefined, { handlePauseMs: 3_600_000 })
+const history = createNaiveHistory()
+const gateway = await waitingGateway((request) => answerNaively(history, request), { handlePauseMs: 3_600_000 })
 t.teardown(() => gateway.close())
 const { rest, perp, trader, order, price } = gateway
 
@@ -29,6 +35,7 @@ const buys = async (leader: Session, quantity: string): Promise<void> => {
   const market: Json = { tradingPairId: perp.id, tradingMode: 'MARGIN', orderType: 'MARKET', side: 'BUY', quantity, leverage: '10' }
   must(await rest('CreateOrder', market, leader))
 }
+const accountOf = ({ row }: Session): number => get(gateway.harness.state, sessionRow(gateway.harness.state, row), SESSION.ACCOUNT)
 const copied = async (follower: Session, followId: string): Promise<Json[]> =>
   must(await rest('ListPositions', {}, follower))['positions'].filter(({ strategyKey }: Json) => strategyKey === `copy:${followId}`)
 
@@ -45,9 +52,9 @@ for (const [way, by] of Object.entries(gateway.transports)) {
     const follow = must(await by('CreateFollow', { leader: handle.toUpperCase(), allocation: '4000', maxLeverage: '5' }, follower))
     const id = String(follow['followId'])
     // What is null is absent over gRPC.
-    t.strictSame({ lastSkip: null, ...follow }, {
+    t.strictSame({ lastSkip: null, nextAttemptAt: null, ...follow }, {
       followId: id, leader: handle, status: 'ACTIVE', allocation: '4000', maxLeverage: '5', marginMode: 'ISOLATED',
-      marginAccountId: follow['marginAccountId'], strategyKey: `copy:${id}`, ordersCopied: 0, skips: 0, lastSkip: null,
+      marginAccountId: follow['marginAccountId'], strategyKey: `copy:${id}`, ordersCopied: 0, skips: 0, lastSkip: null, nextAttemptAt: null,
       startedAt: follow['startedAt'], updatedAt: follow['updatedAt'],
     })
     t.ok(parseId(IdKind.FOLLOW, id))
@@ -75,6 +82,23 @@ for (const [way, by] of Object.entries(gateway.transports)) {
     t.same(must(await by('ListMyFollowers', {}, leader))['followers'], [])
     const { accounts } = must(await rest('ListMarginAccounts', {}, follower))
     t.equal(accounts.length, 1, 'what it had is in the parent again')
+  })
+
+  t.test(`${way}: a stop that cannot go on says why and when it is tried again, and ends when it can`, async (t) => {
+    const follower = await trader()
+    const leader = await leaderOf(`${way}-waits`)
+    const { followId: id } = must(await rest('CreateFollow', { leader: `${way}-waits`, allocation: '2000' }, follower))
+    await buys(leader, '0.2')
+    t.ok(await eventually(async () => (await copied(follower, String(id))).length === 1))
+    const follow = async (): Promise<Json | undefined> => (must(await by('ListFollows', {}, follower))['follows'] as Json[])[0]
+    await gateway.halted(async () => {
+      must(await by('StopFollow', { followId: id }, follower))
+      t.ok(await eventually(async () => (await follow())?.['skips'] === 1))
+      const waits = (await follow())!
+      t.match(waits, { status: 'STOPPING', lastSkip: { reason: 'PAIR_NOT_ACTIVE', tradingPairId: perp.id } })
+      t.equal(Date.parse(String(waits['nextAttemptAt'])) - Date.parse(String(waits['lastSkip'].at)) >= 5000, true)
+    })
+    t.ok(await eventually(async () => await follow() === undefined), 'it is over')
   })
 
   t.test(`${way}: closing copies keeps the follows, leaves stops alone, and nothing gates it`, async (t) => {
@@ -148,6 +172,39 @@ t.test('fields are named, what is another\'s is missing, agents do none of it', 
     t.match(await rest(name, input, agent), { refused: 'AGENT_NOT_ALLOWED' }, name)
   }
   t.match(must(await rest('ListFollows', {}, agent))['follows'], [{ followId: id }])
+})
+
+t.test('leaders with the figures that the history has of them', async (t) => {
+  const leader = await leaderOf('figured')
+  history.figures.set(accountOf(leader), { returned: -1234, drawdown: 2050 })
+  for (const by of Object.values(gateway.transports)) {
+    const leaders = must(await by('ListLeaders', { pageSize: 100 }, leader))['leaders'] as Json[]
+    t.match(leaders.find(({ handle }) => handle === 'figured'), { returnPercent: '-12.34', maxDrawdownPercent: '20.5' })
+  }
+})
+
+t.test('follows that are over stay readable, in pages, by their owner alone', async (t) => {
+  const [owner, other] = [await trader(), await trader()]
+  const over = (sequence: number): HistoryFollow => ({
+    account: accountOf(owner), sequence, row: 3, index: 0, state: FollowState.STOPPED, reason: 6, leaderAccount: 0, handle: 'gone', mode: 1,
+    allocation: 1_500_000_000n, maxLeverage: 250, marginAccount: 7, marginSequence: sequence, copied: 4, skipped: 1, skipCode: 483,
+    skipPair: perp.index, skippedAt: 1000, startedAt: 500, updatedAt: 2000,
+  })
+  history.follows.push(over(10), over(11), over(12), { ...over(13), state: FollowState.ACTIVE })
+  for (const by of Object.values(gateway.transports)) {
+    const first = must(await by('ListFollows', { status: 'STOPPED', pageSize: 2 }, owner))
+    const ids = (page: Json): unknown[] => page['follows'].map(({ followId: id }: Json) => id)
+    t.same(ids(first), [followId(12, 3), followId(11, 3)])
+    t.match(first['follows'][0], {
+      leader: 'gone', status: 'STOPPED', allocation: '1500', maxLeverage: '2.5', marginMode: 'CROSS', ordersCopied: 4, skips: 1,
+      strategyKey: `copy:${followId(12, 3)}`, lastSkip: { reason: 'COPY_PARTLY_FILLED', tradingPairId: perp.id },
+    })
+    const second = must(await by('ListFollows', { status: 'STOPPED', pageSize: 2, pageToken: first['nextPageToken'] }, owner))
+    t.same([ids(second), second['nextPageToken'] ?? ''], [[followId(10, 3)], ''])
+    t.same(must(await by('ListFollows', { status: 'STOPPED' }, other))['follows'], [])
+    const stolen = await by('ListFollows', { status: 'STOPPED', pageToken: first['nextPageToken'] }, other)
+    t.match(stolen, { refused: 'VALIDATION_ERROR', details: { field: 'pageToken' } })
+  }
 })
 
 t.test('followers in pages, newest first', async (t) => {

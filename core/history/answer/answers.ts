@@ -7,6 +7,7 @@ import { Flag } from '../../layout/command.ts'
 import { FILL } from '../../layout/event.ts'
 import { createApplicationStats } from './application_stats.ts'
 import { listCandles } from './candle_answers.ts'
+import { createCopyReader } from './copy_answers.ts'
 import { buys, isTrade, POSTING, takes } from '../store/layout.ts'
 import { createMarginReader } from './margin_answers.ts'
 import { createMarginValueReader } from './margin_value.ts'
@@ -55,9 +56,10 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const margin = createMarginReader(store, isPerp)
   const waiting = createWaitingReader(store, orders, margin)
   const rewards = createRewardReader(store)
+  const copies = createCopyReader(store, marginValues, () => store.position.time_ms)
   const readers = [
     orders, postings, orderReferences, postingReferences, candles, hours, prices, ...trades, marks, marginValues,
-    ...applications.readers, ...margin.readers, ...waiting.readers, ...rewards.readers,
+    ...applications.readers, ...margin.readers, ...waiting.readers, ...rewards.readers, ...copies.readers,
   ]
   return {
     *order(ask) {
@@ -94,6 +96,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     ...margin.answers,
     ...waiting.answers,
     ...rewards.answers,
+    ...copies.answers,
     forget: () => {
       store.forget()
       for (const reader of readers) reader.forget()

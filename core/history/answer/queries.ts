@@ -6,6 +6,7 @@
  * counting up to `countMost`.
  */
 import type { Listing, OrdersAsk, Position, Walk } from '../../view/listing.ts'
+import type { CopyQueries } from './copy_queries.ts'
 import type { MarginQueries, Named, OpenInterest } from './margin_queries.ts'
 import type { HistoryOrder } from './order_queries.ts'
 import type { RewardQueries } from './reward_queries.ts'
@@ -19,6 +20,8 @@ export type {
 } from './margin_queries.ts'
 export type { HistoryOrder } from './order_queries.ts'
 export type { HistoryReward, RewardSource, RewardTotal } from './reward_queries.ts'
+export type { FollowsAsk, HistoryFollow, LeaderFigures } from './copy_queries.ts'
+export { LEADERS_MAX } from './copy_queries.ts'
 export type {
   ConditionalOrdersAsk, HistoryConditionalOrder, HistoryTwapOrder, TwapOrdersAsk, TwapSlicesAsk,
 } from './waiting_queries.ts'
@@ -257,7 +260,7 @@ export interface Screener {
 }
 
 /** Every question by name. `null`: there is no such thing, or it is not the asker's. */
-export interface Queries extends MarginQueries, WaitingQueries, RewardQueries {
+export interface Queries extends MarginQueries, WaitingQueries, RewardQueries, CopyQueries {
   order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
   orders: { ask: OrdersAsk; answer: Listing<HistoryOrder> }
   trade: { ask: { sequence: number; index: number }; answer: HistoryTrade | null }

@@ -13,6 +13,7 @@ import type { Genesis } from '../../state/genesis.ts'
 import { createApplicationTrades } from './application_trades.ts'
 import { createAccounts, type AccountsModel } from './accounts.ts'
 import { createCandles } from './candles.ts'
+import { createCopies } from './copies.ts'
 import { openTables, type Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
 import { createMargin } from './margin.ts'
@@ -52,17 +53,18 @@ function createModels(tables: Tables, genesis: Genesis, identities: Identities) 
   const movements = createMovements(postings, genesis, identities, accounts, portfolio)
   const margin = createMargin(tables, genesis, accounts, portfolio, postings)
   const waiting = createWaiting(tables, genesis)
+  const takers = [margin, waiting, createCopies(tables)]
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
   const rewards = createRewards(tables)
-  const all = [orders, trades, candles, margin, waiting, postings, applications, rewards, accounts, portfolio]
-  return { accounts, portfolio, orders, trades, candles, movements, margin, waiting, applications, rewards, all }
+  const all = [orders, trades, candles, ...takers, postings, applications, rewards, accounts, portfolio]
+  return { accounts, portfolio, orders, trades, candles, movements, waiting, takers, applications, rewards, all }
 }
 
 /** A projector that goes on where the tables stand. */
 export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
   const tables = openTables(database)
   const models = createModels(tables, genesis, identities)
-  const { accounts, portfolio, orders, trades, candles, movements, margin, waiting, applications, rewards } = models
+  const { accounts, portfolio, orders, trades, candles, movements, waiting, takers, applications, rewards } = models
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -104,10 +106,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     else if (type === EventType.CREDIT) movements.credited(events, base)
     else if (type === EventType.APPLICATION_FEE) charge(events, base)
     else if (type === EventType.REFERRAL_REWARD) rewards.earned(events, base)
-    else {
-      margin.take(type, events, base)
-      waiting.take(type, events, base)
-    }
+    else for (const model of takers) model.take(type, events, base)
   }
   return {
     accounts,

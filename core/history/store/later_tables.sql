@@ -71,3 +71,15 @@ create table if not exists reward_sum_page (
   id integer primary key,            -- number of the page
   records blob not null
 ) strict;
+create table if not exists follow_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists leader_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists margin_flow_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;

@@ -58,12 +58,19 @@
  *   reward_source_page       REWARD_SOURCE in the order they were first earned of
  *   reward_sum_page          REWARD_SUM in the order they were first earned
  *
+ * and copy trading, records of copy_layout.ts, owner = account:
+ *
+ *   follow_page              FOLLOW_RECORD in order of sequence; changed in place until it has stopped
+ *   leader_page              LEADER_RECORD in order of sequence; changed in place
+ *   margin_flow_page         MARGIN_FLOW, one for each hour in which collateral came from the account's balances or went back
+ *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
  * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
  * pages of records of an owner are its pages of checksums (checks.ts), by which every page read is known to be the newest of its place.
  * Everything here is a function of the records alone, never of when they were written: equal journals give equal tables.
  */
 import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../../layout/table.ts'
+import { FOLLOW_RECORD, LEADER_RECORD, MARGIN_FLOW } from './copy_layout.ts'
 import {
   FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, LIQUIDATION_RECORD, MARGIN_ACCOUNT_RECORD, MARGIN_HOUR, MARK_MINUTE, ORDER_MARGIN_RECORD,
   POSITION_RECORD, RISK_BUCKET_RECORD,
@@ -75,9 +82,9 @@ import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 export const HISTORY_FORMAT = 10
 /**
  * Formats that this version reads and goes on with; a store of any other is made anew. Those before 10 have the same records, but no table
- * of rewards; those before 9 none of what applications charge; those before 8 none of orders that wait; those before 7 none of margin
- * trading; those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have none packed (packing.ts).
- * A record that changes leaves only the newest format here.
+ * of rewards and none of copy trading; those before 9 none of what applications charge; those before 8 none of orders that wait; those
+ * before 7 none of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have
+ * none packed (packing.ts). A record that changes leaves only the newest format here.
  */
 const READABLE: readonly number[] = [4, 5, 6, 7, 8, 9, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
@@ -101,6 +108,7 @@ export const PAGE_TABLES = {
   application_fee_page: 8,
   reward_account_page: REWARD_ACCOUNT.words, reward_entry_page: REWARD_ENTRY.words, reward_source_page: REWARD_SOURCE.words,
   reward_sum_page: REWARD_SUM.words,
+  follow_page: FOLLOW_RECORD.words, leader_page: LEADER_RECORD.words, margin_flow_page: MARGIN_FLOW.words,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]

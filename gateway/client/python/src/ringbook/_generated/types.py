@@ -816,7 +816,7 @@ class Follow(TypedDict):
     leader: str | None
     """Handle of the leader; null when it was released: then it names no one, and copying goes on."""
     status: FollowStatus
-    """ACTIVE, CLOSE_ONLY or STOPPING."""
+    """ACTIVE, CLOSE_ONLY, STOPPING or STOPPED."""
     allocation: str
     """In the collateral asset. It stands in a margin sub-account of its own; copies never use more."""
     maxLeverage: str | None
@@ -833,6 +833,9 @@ class Follow(TypedDict):
     """Times that no order was placed, or not all of one was filled."""
     lastSkip: FollowLastSkip0 | None
     """The last of them; null: there was none."""
+    nextAttemptAt: str | None
+    """When what of the copies could not be closed is tried again; null: there is nothing. `lastSkip` says why it
+    could not be."""
     startedAt: str
     """When it began. What the leader had then is not copied."""
     updatedAt: str
@@ -842,14 +845,14 @@ class Follow(TypedDict):
 class FollowLastSkip0(TypedDict):
     reason: str
     """Code of the refusal, such as INSUFFICIENT_MARGIN."""
-    tradingPairId: str
-    """Trading pair."""
+    tradingPairId: str | None
+    """Trading pair; null: it is of the whole follow, whose bucket is in liquidation or in bad debt."""
     at: str
     """When."""
 
 
-#: ACTIVE mirrors everything, CLOSE_ONLY what reduces; STOPPING closes its positions and is over then.
-FollowStatus = Literal["ACTIVE", "CLOSE_ONLY", "STOPPING"]
+#: ACTIVE mirrors everything, CLOSE_ONLY what reduces; STOPPING closes its positions and is STOPPED, over, then.
+FollowStatus = Literal["ACTIVE", "CLOSE_ONLY", "STOPPING", "STOPPED"]
 
 class Follower(TypedDict):
     """A live follow, as its leader sees it."""
@@ -1272,9 +1275,10 @@ class Leader(TypedDict):
     since: str
     """Since when it has its handle."""
     returnPercent: str | None
-    """Return since then; null: not known."""
+    """Return on its margin equity over 30 days, net of deposits and withdrawals; null: not known, or of less than a
+    day."""
     maxDrawdownPercent: str | None
-    """Largest loss from a peak since then; null: not known."""
+    """Largest fall of that from a peak, 0 to 100; null as returnPercent."""
 
 
 class LeaderPosition(TypedDict):
@@ -1606,10 +1610,18 @@ class ListDelegatedAgentsResponse(TypedDict):
     """Newest first."""
 
 
-class ListFollowsResponse(TypedDict):
-    """Answer of ListFollows."""
+class _ListFollowsResponse(TypedDict):
     follows: list[Follow]
     """Newest first."""
+
+
+class ListFollowsResponse(_ListFollowsResponse, total=False):
+    """Answer of ListFollows."""
+    nextPageToken: str
+    """Of those that are over: cursor of the next page; empty at the end."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class _ListFundingPaymentsResponse(TypedDict):
