@@ -240,10 +240,6 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
       const asked = request.ask as CandlesAsk
       return candlesAsked(naiveCandles(history.trades, asked), asked)
     }
-    case 'rewards':
-      return history.rewards.of(ask.account).rewards()
-    case 'rewardSources':
-      return history.rewards.of(ask.account).rewardSources()
     case 'positions':
       return positions(history, request.ask as PositionsAsk)
     case 'position': {
@@ -268,11 +264,25 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
       return twapOrders(history, request.ask as TwapOrdersAsk)
     case 'twapOrder':
       return findTwap(history, request.ask as Queries['twapOrder']['ask'])
-    case 'follows':
-      return follows(history, request.ask as Queries['follows']['ask'])
-    case 'leaderFigures':
-      return (request.ask as Queries['leaderFigures']['ask']).accounts.map((account) => history.figures.get(account) ?? null)
     case 'twapSlices':
       return twapSlices(history, request.ask as TwapSlicesAsk)
+    default:
+      return answerOfProgram(history, { ...request, name })
+  }
+}
+
+/** Referrals and copy trading. */
+function answerOfProgram(
+  history: NaiveHistory, { name, ask }: { name: 'rewards' | 'rewardSources' | 'follows' | 'leaderFigures'; ask: unknown },
+): Queries[QueryName]['answer'] {
+  switch (name) {
+    case 'rewards':
+      return history.rewards.of((ask as Queries['rewards']['ask']).account).rewards()
+    case 'rewardSources':
+      return history.rewards.of((ask as Queries['rewardSources']['ask']).account).rewardSources()
+    case 'follows':
+      return follows(history, ask as Queries['follows']['ask'])
+    case 'leaderFigures':
+      return (ask as Queries['leaderFigures']['ask']).accounts.map((account) => history.figures.get(account) ?? null)
   }
 }

@@ -66,12 +66,8 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
       return findOrder(orders, waiting.links, ask.account, ask.sequence)
     },
     orders: (ask) => walk(orderTrail(orders, waiting.links, isPerp, ask), ask),
-    *trade(ask) {
-      for (const [pair, reader] of trades.entries()) {
-        const found = findTrade(reader, pair, ask.sequence, ask.index)
-        if (found !== null) return found
-      }
-      return null
+    *trade({ sequence, index }) {
+      return firstTrade(trades, sequence, index)
     },
     trades: (ask) => {
       if (ask.account !== undefined) return walk(ownTradeTrail(postings, orders, ask, ask.account), ask)
@@ -108,6 +104,15 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
       return store.position.time_ms
     },
   }
+}
+
+/** The trade with this identity, whatever its pair. */
+function firstTrade(trades: readonly PageReader[], sequence: number, index: number): HistoryTrade | null {
+  for (const [pair, reader] of trades.entries()) {
+    const found = findTrade(reader, pair, sequence, index)
+    if (found !== null) return found
+  }
+  return null
 }
 
 const NO_LINKS: OrderLinks = { margin: () => null, parent: () => null, loads: () => 0 }
