@@ -1,4 +1,7 @@
-/** Metrics of copy trading as a whole: its switch, what is not mirrored yet, stops that are not over. Leaders and follows are pools (core/view/pools.ts). */
+/**
+ * Metrics of copy trading as a whole: its switch, what is not mirrored yet, stops that are not over. Leaders and follows are pools
+ * (core/view/pools.ts).
+ */
 import { readCopyProgram } from '../../core/view/copying.ts'
 import type { State } from '../../core/state/state.ts'
 import { gauge, type Metric } from './metric_names.ts'

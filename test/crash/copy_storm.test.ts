@@ -2,11 +2,11 @@
  * Promise: an exchange that is killed while a leader's fills are mirrored to his followers goes on with it: no copy is placed twice, and
  * none is lost.
  *
- * A leader trades several times, and the process is killed (-9) as soon as some of his followers have their copies. Started again, without
- * another order of his, it comes to the end. Then the naive exchange (support/naive.ts), given nothing but the commands of the journal, says
- * the same of every one of them, event by event, and in the end of every follow; every follower reads the position that it has there; all
- * invariants hold, and snapshots have the digest that replay gives. A kill that came too late is tried again. One storm in `npm test`, 25
- * in `npm run test:deep`.
+ * A leader trades several times, and the process is killed (-9) as soon as half of his followers have their copies. Started again, without
+ * another order of his, it comes to the end. Then the naive exchange (support/naive.ts), given nothing but the commands of the journal,
+ * says the same of every one of them, event by event, and in the end of every follow; every follower reads the position that it has there;
+ * all invariants hold, and snapshots have the digest that replay gives. A kill that came too late is tried again. One storm in `npm test`,
+ * 25 in `npm run test:deep`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -78,7 +78,7 @@ interface Replayed {
   readonly copies: number
 }
 
-/** Every command of the journal through the naive exchange, whose events must be those that replaying it gives; and its rows, in the end. */
+/** Every command of the journal through the naive exchange, whose events must be those of replaying it; and its rows, in the end. */
 async function replayNaively(directory: string): Promise<Replayed> {
   const source = openSource(directory)
   const { state } = source.replayer
