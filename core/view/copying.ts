@@ -3,18 +3,19 @@
  * so each copy is one between two batches.
  */
 import { FollowState, HANDLE_BYTES, HANDLE_WORDS, LeaderState } from '../layout/copying.ts'
+import { perpsOf } from '../margin/leads.ts'
 import { isClosing } from '../programs/copy_closing.ts'
 import { isCopyingOff } from '../programs/copy_program.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { SCALAR } from '../state/columns.ts'
-import { COPY_ACCOUNT, COPYING, FOLLOW, LEADER } from '../state/copy_rows.ts'
+import { COPY_ACCOUNT, COPYING, FOLLOW, LEAD, LEADER } from '../state/copy_rows.ts'
 import { findLeader } from '../state/indexes.ts'
 import { MARGIN_ACCOUNT, STRATEGY_KEY_BYTES } from '../state/margin_rows.ts'
 import {
-  bytesOf, copyAccountRow, copyingRow, followRow, get, getF64, getI64, leaderRow, marginAccountRow, scalar,
+  bytesOf, copyAccountRow, copyingRow, followRow, get, getF64, getI64, leaderRow, leadRow, marginAccountRow, scalar,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { consistently, LONG } from './consistent.ts'
+import { consistently, LONG, SHORT } from './consistent.ts'
 import { paddedText } from './order_margin.ts'
 
 export interface LeaderView {
@@ -65,25 +66,31 @@ export interface CopyProgramView {
   readonly leaders: number
   readonly follows: number
   readonly stopping: number
+  /** Of all leaders, perpetuals on which something that they did is not mirrored to everybody yet. */
+  readonly waiting: number
 }
 
-/** Copy trading as a whole, of about now. Walks the follows. */
+/** Copy trading as a whole, of about now. Walks follows and leaders. */
 export function readCopyProgram(state: State): CopyProgramView {
   const on = !isCopyingOff(state)
-  if (!isThere(state)) return { on, leaders: 0, follows: 0, stopping: 0 }
+  if (!isThere(state)) return { on, leaders: 0, follows: 0, stopping: 0, waiting: 0 }
   const copying = copyingRow(state)
   let stopping = 0
   for (let number = 0; number < scalar(state, SCALAR.FOLLOWS_USED); number++) {
     if (get(state, followRow(state, number), FOLLOW.STATE) === FollowState.STOPPING) stopping++
   }
-  return { on, leaders: get(state, copying, COPYING.LEADERS), follows: get(state, copying, COPYING.FOLLOWS), stopping }
+  let waiting = 0
+  const leads = scalar(state, SCALAR.LEADERS_USED) * perpsOf(state)
+  for (let number = 0; number < leads; number++) waiting += get(state, leadRow(state, number), LEAD.WAITS)
+  return { on, leaders: get(state, copying, COPYING.LEADERS), follows: get(state, copying, COPYING.FOLLOWS), stopping, waiting }
 }
 
 /** Copies of an exchange without copy trading are empty, and its rows are not there. */
 const isThere = (state: State): boolean => state.genesis.limits.leaders > 0
 
-function between<T>(gate: Int32Array, copy: () => T): T | null {
-  return consistently(gate, gate, APPLYING, () => copy(), LONG)
+/** `patience`: LONG for walks over rows of everybody. */
+function between<T>(gate: Int32Array, copy: () => T, patience = SHORT): T | null {
+  return consistently(gate, gate, APPLYING, () => copy(), patience)
 }
 
 function copyLeader(state: State, number: number): LeaderView {
@@ -101,7 +108,7 @@ export function readLeaders(state: State, gate: Int32Array): LeaderView[] | null
   if (!isThere(state)) return []
   return between(gate, () => Array.from({ length: state.scalars[SCALAR.LEADERS_USED]! }, (_, number) => number)
     .filter((number) => get(state, leaderRow(state, number), LEADER.STATE) === LeaderState.REGISTERED)
-    .map((number) => copyLeader(state, number)))
+    .map((number) => copyLeader(state, number)), LONG)
 }
 
 /** The leader that an account is, `undefined`: it has no handle; `null`: unreadable. */
@@ -177,7 +184,7 @@ export function readFollowers(state: State, gate: Int32Array, account: number): 
       number = get(state, followRow(state, number), FOLLOW.OLDER) - 1
     }
     return views
-  })
+  }, LONG)
 }
 
 function copyFollow(state: State, number: number): FollowView {

@@ -18,20 +18,22 @@ export const ShowCopyProgram = operatorRoute({
     copyTrading,
     leaders: field(Type.Integer(), 'Leaders.'), follows: field(Type.Integer(), 'Follows.'),
     stopping: field(Type.Integer(), 'Follows that are being stopped.'),
+    waiting: field(Type.Integer(), 'Perpetuals of leaders on which something is not mirrored to everybody yet.'),
   }),
   refusals: [],
-  example: { input: {}, output: { copyTrading: true, leaders: 12, follows: 340, stopping: 2 } },
+  example: { input: {}, output: { copyTrading: true, leaders: 12, follows: 340, stopping: 2, waiting: 1 } },
   commands: [{
     name: 'copies show',
     purpose: 'copy trading: its switch, leaders and follows',
     explains: 'Leaders whose handles were released count while they have their rows, and follows while they are being stopped.',
-    example: ['copies show', 'copy trading is on: 12 leaders, 340 follows, 2 of them are being stopped'],
-    show: ({ copyTrading: on, leaders, follows, stopping }) =>
-      `copy trading is ${onOff(on)}: ${leaders} leaders, ${follows} follows, ${stopping} of them are being stopped`,
+    example: ['copies show', 'copy trading is on: 12 leaders, 340 follows, 2 of them are being stopped; 1 fill is being mirrored'],
+    show: ({ copyTrading: on, leaders, follows, stopping, waiting }) =>
+      `copy trading is ${onOff(on)}: ${leaders} leaders, ${follows} follows, ${stopping} of them are being stopped; `
+      + `${waiting} ${waiting === 1 ? 'fill is' : 'fills are'} being mirrored`,
   }],
   run: ({ state }) => {
-    const { on, leaders, follows, stopping } = readCopyProgram(state)
-    return { copyTrading: on, leaders, follows, stopping }
+    const { on, leaders, follows, stopping, waiting } = readCopyProgram(state)
+    return { copyTrading: on, leaders, follows, stopping, waiting }
   },
 })
 
