@@ -255,6 +255,7 @@ export const ListFollows = operation({
     const asset = collateralOf(gateway)
     if (asset instanceof Refused) return call.refuse(asset)
     if (input.status === 'STOPPED') return listStopped(gateway, call, asset, input)
+    if ((input.pageToken ?? '') !== '') return call.refuse(refusedField('pageToken', 'pageToken goes with status STOPPED only'))
     const views = readFollows(gateway.state, gateway.gate, call.account)
     if (views === null) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     else call.answer({ follows: views.map((view) => followRecord(gateway, asset, view)) })

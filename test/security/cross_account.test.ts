@@ -275,10 +275,10 @@ for (const [way, transport] of Object.entries(TRANSPORTS)) {
 }
 
 /**
- * Listings of what this test cannot have two of: funding is paid each hour (test/e2e/funding_listings.test.ts), and who follows has no
- * followers (test/wire/copy_trading.test.ts).
+ * Listings of what this test cannot have two of: funding is paid each hour (test/e2e/funding_listings.test.ts), who follows has no
+ * followers, and his follows are not over (test/wire/copy_trading.test.ts).
  */
-const SCARCE: readonly OperationName[] = ['ListFundingRates', 'ListFundingPayments', 'ListMyFollowers']
+const SCARCE: readonly OperationName[] = ['ListFundingRates', 'ListFundingPayments', 'ListMyFollowers', 'ListFollows']
 
 const isListing = (name: OperationName): boolean => 'pageToken' in propertiesOf(handlerOf(name).query?.schema)
 const LISTINGS = (Object.keys(TABLE) as OperationName[])

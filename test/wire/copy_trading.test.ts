@@ -204,6 +204,8 @@ t.test('follows that are over stay readable, in pages, by their owner alone', as
     t.same(must(await by('ListFollows', { status: 'STOPPED' }, other))['follows'], [])
     const stolen = await by('ListFollows', { status: 'STOPPED', pageToken: first['nextPageToken'] }, other)
     t.match(stolen, { refused: 'VALIDATION_ERROR', details: { field: 'pageToken' } })
+    const ofLive = await by('ListFollows', { pageToken: first['nextPageToken'] }, owner)
+    t.match(ofLive, { refused: 'VALIDATION_ERROR', details: { field: 'pageToken' } }, 'the others come in one piece')
   }
 })
 
