@@ -323,9 +323,10 @@ const idText = (kind: number, sequence: number, slot: number): string =>
 const SLOT_MAX = 2 ** 30 - 1
 const SEQUENCE_MAX = 2 ** 48 - 1
 
-/** Row of an account that `field` names together with the sequence that made it; 0: whoever has the row. */
-export const userMadeAt = (name: string, sequenceField: string): Meaning => (field, layout) => {
-  const [read, made] = [numberAt(layout, field), numberAt(layout, sequenceField)]
+/** Row + `from` of an account that `field` names together with the sequence that made it; sequence 0: whoever has the row. */
+export const userMadeAt = (name: string, sequenceField: string, from = 0): Meaning => (field, layout) => {
+  const [word, made] = [numberAt(layout, field), numberAt(layout, sequenceField)]
+  const read: Numbers = from === 0 ? word : (told) => word(told) - from
   const cell = (told: Told): Cell => {
     const [account, sequence] = [read(told), made(told)]
     return sequence > 0 && account !== -1 ? idText(IdKind.USER, sequence, account) : told.names.user(account)

@@ -13,12 +13,8 @@ type Head = Readonly<Record<'kind' | 'correlation' | 'session' | 'sessionGenerat
 const share = (name: string): Meaning => decimals(name, 6)
 const SHARES = { first: share('firstLevelShare'), second: share('secondLevelShare'), third: share('thirdLevelShare') }
 
-/** The account whose code was given, when one was: field + 1 is its row. */
-export const referrerRow: Meaning = (field, layout) => {
-  const word = layout.at[field]!
-  const [{ cell, ...column }] = userMadeAt('referrerUserId', 'referrerSequence')(field, layout) as [Column]
-  return [{ ...column, cell: (told) => (told.views.i32[told.at + word] === 0 ? null : cell(told)) }]
-}
+/** The account whose code was given, when one was. */
+export const referrerRow: Meaning = unless(userMadeAt('referrerUserId', 'referrerSequence', 1), 0)
 
 /** Columns of the commands, whose heads say who signs them. */
 export const referralCommandColumns = (signed: Head, own: Head) => ({

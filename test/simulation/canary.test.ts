@@ -33,7 +33,7 @@ interface Fault extends Edit {
 }
 
 const COMMIT = `  const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
-  meter.committed(bytes)
+  paceCopies(sequencer.timers.copies, meter.committed(bytes))
   applyBatch(sequencer, slots, time)`
 const SYNC = `    this.#settle('none')
     reached(`
