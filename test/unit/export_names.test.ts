@@ -16,8 +16,8 @@ t.test('two users in one row, one after the other', async (t) => {
   const limits = { ...market.limits, accounts: 4, sessionLifetimeMs: HOUR_MS }
   const matcher = startMatcher(dataDir, { genesis: genesisText({ ...market, limits }) })
   const bytes = (name: string, length: number): string => Buffer.from(name).toString('hex').padEnd(length * 2, '0')
-  const visit = (name: string): void => {
-    postCommand(matcher, 1, CommandType.OPEN_SESSION, { session: -1, address: bytes(name, 20), publicKey: bytes(name, 32) })
+  const visit = (name: string, more: Decoded = {}): void => {
+    postCommand(matcher, 1, CommandType.OPEN_SESSION, { session: -1, address: bytes(name, 20), publicKey: bytes(name, 32), ...more })
     matcher.turn()
     const [{ detail: session, detail2: sessionGeneration }] = answersOf(matcher, 1) as [Decoded]
     // Looks for orders to cancel, of which there are none: the account stays blank.
@@ -25,7 +25,9 @@ t.test('two users in one row, one after the other', async (t) => {
     matcher.turn()
     takeAnswers(matcher.gateways[1]!)
   }
-  for (const name of ['ann', 'cid', 'dan', 'eve']) visit(name)
+  for (const name of ['ann', 'cid', 'dan']) visit(name)
+  // Row and sequence of dan, who brought her.
+  visit('eve', { referrer: 3, referrerSequence: 6 })
   for (let hour = 0; hour < 30; hour++) {
     matcher.clock += HOUR_MS
     matcher.turn(true)
@@ -46,6 +48,9 @@ t.test('two users in one row, one after the other', async (t) => {
   t.equal(annAgain, ann)
   t.equal(bobAgain, bob)
   t.not(bob, ann)
+  const dan = told[4]!.user as string
+  t.match(lines.find(({ sequence }) => sequence === 8), { referrerUserId: dan, events: [{ referralApplied: true }] })
+  t.strictSame(exportedLines(dataDir, { user: dan }).lines.map(({ sequence }) => sequence), [6, 7, 8], 'what he did, and whom he brought')
   t.equal(names.user(0), bob, 'whose row it is in the end')
   t.strictSame(exportedLines(dataDir, { user: ann as string }).lines.map(({ sequence }) => sequence), [2, 3], 'an export of the first')
   const wallet = `0x${bytes('bob', 20)}`
