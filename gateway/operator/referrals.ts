@@ -37,7 +37,7 @@ export const ShowReferrals = operatorRoute({
     purpose: 'shares of referrers, and what is owed to them',
     explains: 'SHARE is the part of the net fee income of a fill that a level earns. OWED are rewards that were not transferred yet;\n'
       + 'they are no fee income of the house any more.',
-    example: ['referrals show', 'LEVEL  SHARE\n    1    0.2\n    2   0.05\n    3  0.025\n\nASSET  OWED\nUSDC   12.5'],
+    example: ['referrals show', 'LEVEL  SHARE\n    1  0.2\n    2  0.05\n    3  0.025\n\nASSET  OWED\nUSDC   12.5'],
     show: ({ shares, owed }) => [
       table(['LEVEL', 'SHARE'], shares.map((share, level) => [level + 1, share])),
       ...(owed.length === 0 ? ['', 'nothing is owed'] : ['', table(['ASSET', 'OWED'], owed.map(({ symbol, amount }) => [symbol, amount]))]),

@@ -34,6 +34,8 @@ const STORED = [
   'launches i32 48',
   // Of exchanges that had a leader only.
   'copying i32 16', 'copyAccounts i32 8', 'leaders i32 32', 'leads i32 12', 'follows i32 64', 'followPairs i32 4',
+  // Of exchanges in which somebody was brought, or shares were set, only.
+  'referring i32 8', 'referrals i32 10',
 ]
 
 t.test('stored columns stand as their format says', async (t) => {
