@@ -61,3 +61,7 @@ export const REFERRAL_REWARD = defineLayout('referral_reward', {
   secondAmount: 'i64',
   thirdAmount: 'i64',
 })
+const { first, second, third, firstAmount, secondAmount, thirdAmount } = REFERRAL_REWARD.at
+/** Where it has the account and the atoms of each level. */
+export const REWARD_EARNERS = [first, second, third] as const
+export const REWARD_AMOUNTS = [firstAmount, secondAmount, thirdAmount] as const

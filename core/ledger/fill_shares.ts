@@ -9,13 +9,14 @@
  */
 import { WHOLE_PPM } from '../layout/builder.ts'
 import { CreditSource } from '../layout/event.ts'
-import { emitApplicationFee, emitCredit } from '../events/emit.ts'
-import { R, touchAccount } from '../state/balances.ts'
-import { ACCOUNT, APPLICATION, BALANCE, ORDER, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
-import { accountRow, applicationRow, balanceRow, gain, get, lose, scalar, termsRow, totalRow, touchBalance } from '../state/rows.ts'
+import { emitApplicationFee } from '../events/emit.ts'
+import { R } from '../state/balances.ts'
+import { ACCOUNT, APPLICATION, ORDER, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
+import { accountRow, applicationRow, get, lose, scalar, termsRow, totalRow } from '../state/rows.ts'
 import { hasReferrals } from '../state/referral_links.ts'
 import type { State } from '../state/state.ts'
 import { hasAddOn } from './add_ons.ts'
+import { credit } from './credit.ts'
 import { rewardReferrers } from './rewards.ts'
 
 const ALL = BigInt(WHOLE_PPM)
@@ -69,13 +70,4 @@ function shareRevenue(state: State, row: number): void {
   registers[R.M0] = registers[R.M0]! - registers[R.AMOUNT]!
   lose(state, totalRow(state, quoteOf(state, row)), TOTAL.FEES, R.AMOUNT)
   credit(state, get(state, application, APPLICATION.PAYOUT) - 1, quoteOf(state, row), CreditSource.REVENUE_SHARE)
-}
-
-/** Register AMOUNT to the balance of `account`; CREDIT says where from. */
-function credit(state: State, account: number, asset: number, source: number): void {
-  const balance = balanceRow(state, account, asset)
-  gain(state, balance, BALANCE.AVAILABLE, R.AMOUNT)
-  touchBalance(state, balance)
-  touchAccount(state, account)
-  emitCredit(state, account, asset, source)
 }

@@ -14,7 +14,7 @@
  * (programs/referrals.ts). Each fill looks at three accounts a side at most.
  */
 import { WHOLE_PPM } from '../layout/builder.ts'
-import { REFERRAL_REWARD, REFERRAL_LEVELS } from '../layout/referrals.ts'
+import { REFERRAL_LEVELS, REWARD_AMOUNTS, REWARD_EARNERS } from '../layout/referrals.ts'
 import { writeI64, write } from '../layout/record.ts'
 import { emitReferralReward } from '../events/emit.ts'
 import { R, touchAccount } from '../state/balances.ts'
@@ -25,10 +25,6 @@ import { accountRow, balanceRow, gain, get, lose, totalRow } from '../state/rows
 import type { State } from '../state/state.ts'
 
 const ALL = BigInt(WHOLE_PPM)
-const { first, second, third, firstAmount, secondAmount, thirdAmount } = REFERRAL_REWARD.at
-/** Where the event has the account and the atoms of each level. */
-const EARNERS = [first, second, third] as const
-const AMOUNTS = [firstAmount, secondAmount, thirdAmount] as const
 
 /** Gives the referrers of the owner of the order at `row` their parts of register M0, what the house keeps of the last fill of `taker`. */
 export function rewardReferrers(state: State, row: number, taker: number, asset: number): void {
@@ -45,8 +41,8 @@ export function rewardReferrers(state: State, row: number, taker: number, asset:
     registers[R.AMOUNT] = registers[R.AMOUNT]! / ALL
     if (registers[R.AMOUNT]! === 0n) continue
     if (told < 0) told = emitReferralReward(state, row, taker, source, asset)
-    write(outbox, told, EARNERS[level]!, earner)
-    writeI64(outbox, told, AMOUNTS[level]!, registers[R.AMOUNT]!)
+    write(outbox, told, REWARD_EARNERS[level]!, earner)
+    writeI64(outbox, told, REWARD_AMOUNTS[level]!, registers[R.AMOUNT]!)
     earn(state, earner, asset)
   }
 }

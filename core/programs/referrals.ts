@@ -18,16 +18,15 @@ import { read, readI64, write, writeF64 } from '../layout/record.ts'
 import { REFERRAL_LEVELS, SET_REFERRAL_SHARES_COMMAND, TRANSFER_REWARDS_COMMAND } from '../layout/referrals.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
-import { addShort, emitCredit, emitResult } from '../events/emit.ts'
-import { R, touchAccount } from '../state/balances.ts'
+import { addShort, emitResult } from '../events/emit.ts'
+import { credit } from '../ledger/credit.ts'
+import { R } from '../state/balances.ts'
 import { BALANCE, SCALAR, TOTAL } from '../state/columns.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { areShares } from '../state/referral_shares.ts'
 import { referralShare } from '../state/referral_links.ts'
 import { REFERRING } from '../state/referral_rows.ts'
-import {
-  assetCount, balanceRow, gain, getI64, lose, referringRow, scalar, sequence, set, setScalar, totalRow, touchBalance,
-} from '../state/rows.ts'
+import { assetCount, balanceRow, getI64, lose, referringRow, scalar, sequence, set, setScalar, totalRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { laneRefusal } from './policy.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
@@ -75,14 +74,10 @@ export function transferRewards(state: State, command: Views, base: number): voi
     return addShort(state, emitResult(state, command, base, code, -1, 0, 0), asset)
   }
   if (code !== 0) return refuse(state, command, base, code)
-  const row = balanceRow(state, account, asset)
   registers[R.AMOUNT] = registers[R.REQUIRED]!
-  lose(state, row, BALANCE.REWARDS, R.AMOUNT)
+  lose(state, balanceRow(state, account, asset), BALANCE.REWARDS, R.AMOUNT)
   lose(state, totalRow(state, asset), TOTAL.REWARDS, R.AMOUNT)
-  gain(state, row, BALANCE.AVAILABLE, R.AMOUNT)
-  touchBalance(state, row)
-  touchAccount(state, account)
-  emitCredit(state, account, asset, CreditSource.REFERRAL_REWARD)
+  credit(state, account, asset, CreditSource.REFERRAL_REWARD)
   const result = emitResult(state, command, base, 0, account, 0, asset)
   writeF64(outbox, result, REWARDS_ANSWER.at.transferSequence, sequence(state))
   if (keyed) keepReceipt(state, account, command, base, result)

@@ -14,10 +14,11 @@ import { CreditSource } from '../layout/event.ts'
 import { write, writeF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  accountRow, add, assetCount, balanceRow, gain, get, getF64, getI64, profileRow, set, setWords, touchBalance,
+  accountRow, add, assetCount, balanceRow, get, getF64, getI64, profileRow, set, setWords,
 } from '../state/rows.ts'
 import { ACCOUNT, BALANCE, CLOCK, PROFILE, SCALAR } from '../state/columns.ts'
-import { addShort, emitCredit, emitResult } from '../events/emit.ts'
+import { addShort, emitResult } from '../events/emit.ts'
+import { credit } from '../ledger/credit.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { findAccount } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
@@ -123,8 +124,10 @@ export function transfer(state: State, command: Views, base: number): void {
   if (code === REFUSALS.INSUFFICIENT_BALANCE.number) return refuseShort(state, command, base, from, asset)
   if (code !== 0) return refuse(state, command, base, code)
   const atoms = command.i64[(base + T.amount) >>> 1]!
-  credit(state, from, asset, -atoms)
-  credit(state, to, asset, atoms)
+  state.registers[R.AMOUNT] = -atoms
+  credit(state, from, asset, CreditSource.TRANSFER)
+  state.registers[R.AMOUNT] = atoms
+  credit(state, to, asset, CreditSource.TRANSFER)
   const result = emitResult(state, command, base, 0, master, sub, asset)
   state.outbox.f64[(result + TRANSFER_ANSWER.at.transferSequence) >>> 1] = state.clock[CLOCK.SEQUENCE]!
   if (keyed) keepReceipt(state, master, command, base, result)
@@ -148,14 +151,4 @@ function refuseShort(state: State, command: Views, base: number, from: number, a
   state.registers[R.REQUIRED] = command.i64[(base + T.amount) >>> 1]!
   state.registers[R.AMOUNT] = getI64(state, balanceRow(state, from, asset), BALANCE.AVAILABLE)
   addShort(state, result, asset)
-}
-
-/** Adds `atoms`, which may be negative, to an account's available, and says so. */
-function credit(state: State, account: number, asset: number, atoms: bigint): void {
-  const row = balanceRow(state, account, asset)
-  state.registers[R.AMOUNT] = atoms
-  gain(state, row, BALANCE.AVAILABLE, R.AMOUNT)
-  touchBalance(state, row)
-  touchAccount(state, account)
-  emitCredit(state, account, asset, CreditSource.TRANSFER)
 }

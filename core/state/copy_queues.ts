@@ -39,27 +39,23 @@ export function firstOf(state: State, { first, rowOf }: Queue): number {
 }
 
 /** Puts a row that stands nowhere at the end. */
-export function append(state: State, queue: Queue, row: number): void {
-  const copying = copyingRow(state)
-  const last = get(state, copying, queue.last)
-  const link = queue.numberOf(state, row) + 1
-  set(state, row, queue.prev, last)
-  set(state, row, queue.next, 0)
-  if (last === 0) set(state, copying, queue.first, link)
-  else set(state, queue.rowOf(state, last - 1), queue.next, link)
-  set(state, copying, queue.last, link)
-}
+export const append = (state: State, queue: Queue, row: number): void =>
+  putAt(state, queue, row, queue.last, queue.first, queue.prev, queue.next)
 
 /** Puts a row that stands nowhere before all others. */
-export function prepend(state: State, queue: Queue, row: number): void {
+export const prepend = (state: State, queue: Queue, row: number): void =>
+  putAt(state, queue, row, queue.first, queue.last, queue.next, queue.prev)
+
+/** Words: `end` of the end where the row comes to stand, `far` of the other; `inward` of links to the others, `outward` of those back. */
+function putAt(state: State, queue: Queue, row: number, end: number, far: number, inward: number, outward: number): void {
   const copying = copyingRow(state)
-  const first = get(state, copying, queue.first)
+  const neighbour = get(state, copying, end)
   const link = queue.numberOf(state, row) + 1
-  set(state, row, queue.next, first)
-  set(state, row, queue.prev, 0)
-  if (first === 0) set(state, copying, queue.last, link)
-  else set(state, queue.rowOf(state, first - 1), queue.prev, link)
-  set(state, copying, queue.first, link)
+  set(state, row, inward, neighbour)
+  set(state, row, outward, 0)
+  if (neighbour === 0) set(state, copying, far, link)
+  else set(state, queue.rowOf(state, neighbour - 1), outward, link)
+  set(state, copying, end, link)
 }
 
 /** Takes a row out, wherever it stands. */

@@ -53,7 +53,7 @@ import { checkMargin, heldByMargin } from './invariants_margin.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
 import { checkCopies } from './invariants_copies.ts'
-import { checkReferrals } from './invariants_referrals.ts'
+import { checkedRewards, checkOwed, checkReferrals } from './invariants_referrals.ts'
 import { checkWaiting } from './invariants_waiting.ts'
 import type { State } from './state.ts'
 
@@ -221,11 +221,15 @@ function checkBalances(state: State, live: readonly number[]): void {
 function checkConservation(state: State): void {
   for (let asset = 0; asset < assetCount(state); asset++) {
     let sum = getI64(state, totalRow(state, asset), TOTAL.FEES)
+    let owed = 0n
     if (asset === state.collateralAsset) sum += heldByMargin(state)
     for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
       const row = balanceRow(state, account, asset)
-      sum += getI64(state, row, BALANCE.AVAILABLE) + getI64(state, row, BALANCE.LOCKED) + getI64(state, row, BALANCE.REWARDS)
+      sum += getI64(state, row, BALANCE.AVAILABLE) + getI64(state, row, BALANCE.LOCKED)
+      owed += checkedRewards(state, account, asset)
     }
+    checkOwed(state, asset, owed)
+    sum += owed
     const issued = getI64(state, totalRow(state, asset), TOTAL.ISSUED)
     if (sum !== issued) broken('I1', `asset ${asset}: accounts and fees hold ${sum}, issued ${issued}`)
   }

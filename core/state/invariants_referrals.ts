@@ -13,12 +13,11 @@ import { ACCOUNT, BALANCE, SCALAR, TOTAL } from './columns.ts'
 import { areShares } from './referral_shares.ts'
 import { referralShare, referrerOf } from './referral_links.ts'
 import { REFERRAL } from './referral_rows.ts'
-import { accountRow, assetCount, balanceRow, get, getF64, getI64, referralRow, totalRow } from './rows.ts'
+import { accountRow, balanceRow, get, getF64, getI64, referralRow, totalRow } from './rows.ts'
 import type { State } from './state.ts'
 
 /** Throws InvariantBroken at the first that does not hold. */
 export function checkReferrals(state: State): void {
-  checkRewards(state)
   const accounts = state.scalars[SCALAR.ACCOUNTS]!
   const counted = new Int32Array(accounts * REFERRAL_LEVELS)
   const listed = new Int32Array(accounts)
@@ -73,17 +72,17 @@ function walkList(state: State, account: number, listed: Int32Array): void {
   if (met !== count) broken('R', `account ${account} lists ${met} of ${count}`)
 }
 
-function checkRewards(state: State): void {
-  for (let asset = 0; asset < assetCount(state); asset++) {
-    let sum = 0n
-    for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
-      const rewards = getI64(state, balanceRow(state, account, asset), BALANCE.REWARDS)
-      if (rewards < 0n) broken('R', `account ${account} has rewards of ${rewards} of asset ${asset}`)
-      const blank = getF64(state, accountRow(state, account), ACCOUNT.BLANK_SINCE) !== 0
-      if (rewards > 0n && blank) broken('R', `account ${account} has rewards and is blank`)
-      sum += rewards
-    }
-    const counted = getI64(state, totalRow(state, asset), TOTAL.REWARDS)
-    if (sum !== counted) broken('R', `rewards of asset ${asset} are ${sum}, counted ${counted}`)
-  }
+/** What `account` has to move of `asset`; its part of what {@link checkOwed} looks at. */
+export function checkedRewards(state: State, account: number, asset: number): bigint {
+  const rewards = getI64(state, balanceRow(state, account, asset), BALANCE.REWARDS)
+  if (rewards === 0n) return 0n
+  if (rewards < 0n) broken('R', `account ${account} has rewards of ${rewards} of asset ${asset}`)
+  if (getF64(state, accountRow(state, account), ACCOUNT.BLANK_SINCE) !== 0) broken('R', `account ${account} has rewards and is blank`)
+  return rewards
+}
+
+/** `owed`: rewards of all accounts. */
+export function checkOwed(state: State, asset: number, owed: bigint): void {
+  const counted = getI64(state, totalRow(state, asset), TOTAL.REWARDS)
+  if (owed !== counted) broken('R', `rewards of asset ${asset} are ${owed}, counted ${counted}`)
 }

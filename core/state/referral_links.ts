@@ -1,4 +1,5 @@
 /** Who brought whom (referral_rows.ts): reading, linking and unlinking. Each looks at three accounts at most. */
+import { REFERRAL_LEVELS } from '../layout/referrals.ts'
 import { ACCOUNT, SCALAR } from './columns.ts'
 import { REFERRAL, REFERRING } from './referral_rows.ts'
 import { accountRow, add, get, getF64, referralRow, referringRow, scalar, set, setF64, setScalar } from './rows.ts'
@@ -41,30 +42,27 @@ export function linkReferral(state: State, account: number, referrer: number): v
 /** Adds `change` for `account` and whom it brought to what is counted on its referrers. */
 function countReferral(state: State, account: number, change: number): void {
   const own = referralRow(state, account)
-  const [first, second] = [get(state, own, FIRST), get(state, own, SECOND)]
-  const one = referrerOf(state, account)
-  if (one < 0) return
-  add(state, referralRow(state, one), FIRST, change)
-  add(state, referralRow(state, one), SECOND, change * first)
-  add(state, referralRow(state, one), THIRD, change * second)
-  const two = referrerOf(state, one)
-  if (two < 0) return
-  add(state, referralRow(state, two), SECOND, change)
-  add(state, referralRow(state, two), THIRD, change * first)
-  const three = referrerOf(state, two)
-  if (three < 0) return
-  add(state, referralRow(state, three), THIRD, change)
+  // Itself, whom it brought, and whom those brought: each is a level farther from a referrer.
+  const sizes = [1, get(state, own, FIRST), get(state, own, SECOND)]
+  let referrer = account
+  for (let level = 0; level < REFERRAL_LEVELS; level++) {
+    referrer = referrerOf(state, referrer)
+    if (referrer < 0) return
+    const row = referralRow(state, referrer)
+    for (let far = level; far < REFERRAL_LEVELS; far++) add(state, row, FIRST + far, change * sizes[far - level]!)
+  }
 }
 
 /** The row of the blank account `account` goes to another wallet: it was brought by nobody, and brought nobody. */
 export function unlinkReferral(state: State, account: number): void {
   if (!hasReferrals(state)) return
   const row = referralRow(state, account)
+  const referrer = referrerOf(state, account)
   countReferral(state, account, -1)
   const [older, newer] = [get(state, row, REFERRAL.OLDER), get(state, row, REFERRAL.NEWER)]
   if (older !== 0) set(state, referralRow(state, older - 1), REFERRAL.NEWER, newer)
   if (newer !== 0) set(state, referralRow(state, newer - 1), REFERRAL.OLDER, older)
-  else if (referrerOf(state, account) >= 0) set(state, referralRow(state, referrerOf(state, account)), REFERRAL.NEWEST, older)
+  else if (referrer >= 0) set(state, referralRow(state, referrer), REFERRAL.NEWEST, older)
   for (const word of [REFERRAL.REFERRER, REFERRAL.NEWEST, REFERRAL.OLDER, REFERRAL.NEWER, FIRST, SECOND, THIRD]) set(state, row, word, 0)
   setF64(state, row, REFERRAL.REFERRER_SEQUENCE, 0)
 }

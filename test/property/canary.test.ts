@@ -199,8 +199,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/builder.ts', 'APPLICATION.PAYOUT) !== account + 1', 'APPLICATION.PAYOUT) < 0'],
   // Referrals: links of rows that change hands, what is counted, who earns what of which fill, and what a transfer leaves.
   ['state/referral_links.ts', 'made === getF64(state, row, REFERRAL.REFERRER_SEQUENCE)', 'made > 0'],
-  ['state/referral_links.ts', 'add(state, referralRow(state, two), THIRD, change * first)', ''],
-  ['state/referral_links.ts', 'else if (referrerOf(state, account) >= 0)', 'else if (older !== 0)'],
+  ['state/referral_links.ts', 'change * sizes[far - level]!', 'far === level ? change : 0'],
+  ['state/referral_links.ts', 'else if (referrer >= 0)', 'else if (older !== 0)'],
   ['ledger/fill_shares.ts', 'registers[R.M0] = registers[R.M0]! - registers[R.AMOUNT]!', ''],
   ['ledger/rewards.ts', 'const source = get(state, accountRow(state, owner), ACCOUNT.FAMILY)', 'const source = owner'],
   ['ledger/rewards.ts', 'referralShare(state, level)', 'referralShare(state, 0)'],

@@ -5,7 +5,7 @@
  * account earned of a thousand fills meanwhile is added once. Where that falls changes nothing: records are made in the order of what was
  * first earned, the newest is the newest, and sums are sums.
  */
-import { REFERRAL_REWARD } from '../../layout/event.ts'
+import { REFERRAL_REWARD, REWARD_AMOUNTS, REWARD_EARNERS } from '../../layout/referrals.ts'
 import type { Views } from '../../layout/table.ts'
 import type { Tables } from '../store/heads.ts'
 import type { PageTable } from '../store/pages.ts'
@@ -17,9 +17,6 @@ const { at: A } = REWARD_ACCOUNT
 const { at: E } = REWARD_ENTRY
 const { at: S } = REWARD_SOURCE
 const { at: M } = REWARD_SUM
-/** Where the event has account and atoms of each level. */
-const EARNERS = [R.first, R.second, R.third] as const
-const AMOUNTS = [R.firstAmount, R.secondAmount, R.thirdAmount] as const
 /** Rewards gathered at most: 3 MB. */
 const GATHERED = 2 ** 16
 /** Pages in memory: 16 MB at most of each table but accounts, of which a page has 165. */
@@ -64,14 +61,14 @@ class Gathered {
 
   add({ i32, f64, i64 }: Views, base: number, level: number): void {
     const at = this.count++
-    this.earners[at] = i32[base + EARNERS[level]!]!
+    this.earners[at] = i32[base + REWARD_EARNERS[level]!]!
     this.sources[at] = i32[base + R.source]!
     this.levels[at] = level + 1
     this.assets[at] = i32[base + R.asset]!
     this.indexes[at] = i32[base + R.index]!
     this.sequences[at] = f64[(base + R.sequence) >>> 1]!
     this.times[at] = f64[(base + R.time) >>> 1]!
-    this.amounts[at] = i64[(base + AMOUNTS[level]!) >>> 1]!
+    this.amounts[at] = i64[(base + REWARD_AMOUNTS[level]!) >>> 1]!
   }
 
   /** Calls `take` for each account that earned, with its rewards as places from..to of `order`, oldest first. */
@@ -113,8 +110,8 @@ class Rewards implements RewardsModel {
   }
 
   earned(events: Views, base: number): void {
-    for (let level = 0; level < EARNERS.length; level++) {
-      if (events.i32[base + EARNERS[level]!]! < 0) continue
+    for (let level = 0; level < REWARD_EARNERS.length; level++) {
+      if (events.i32[base + REWARD_EARNERS[level]!]! < 0) continue
       if (this.#gathered.count === this.#gathered.most) this.#settle()
       this.#gathered.add(events, base, level)
     }
