@@ -59,6 +59,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     file: './system/fanout.ts', seconds: 75,
     what: 'books and trades told to 2,000 WebSockets at 1,000 changes a second: lag, frames, what trading notices of it',
   },
+  chain: {
+    file: './system/chain.ts', seconds: 240,
+    what: 'deposits, withdrawals and a batch of settlement on the embedded chain, and what orders notice of them',
+  },
   'slow-sockets': { file: './system/slow_sockets.ts', seconds: 75, what: 'trading beside 1,000 WebSockets that do not read' },
 }
 

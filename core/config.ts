@@ -158,8 +158,22 @@ export const KNOBS = {
   walletQueue: number(256, 1, 100_000, 'requests', 'Wallet signatures waiting; more answers 503'),
   chain: number(1, 0, 1, 'switch', '1 runs the embedded chain, in a thread of its own; 0 does not'),
   chainPort: number(8545, 0, 65535, 'port', 'JSON-RPC of the embedded chain, on loopback only; 0 picks a free one'),
-  chainRpcUrl: text('', 'url', 'JSON-RPC of an outside node that is asked about contract wallets, instead of the embedded chain'),
+  chainRpcUrl: text('', 'url', 'JSON-RPC of an outside node for contract wallets and the vault, instead of the embedded chain'),
+  chainIdle: number(0, 0, 1, 'switch', '1: the embedded chain computes when a core is idle, as if it were elsewhere; 0: below trading'),
   chainTimeoutMs: number(2000, 10, 20_000, 'ms', 'Longest wait for the chain to answer about one signature; then 503 and no verdict'),
+  vault: number(1, 0, 1, 'switch', '1 takes deposits and pays withdrawals on the chain; 0 does not'),
+  vaultAddress: text('', 'address', 'Vault on the node of --chain-rpc-url (npm run chain -- deploy); without it there is none'),
+  factoryAddress: text('', 'address', 'Factory of deposit addresses there'),
+  vaultKeyFile: text(
+    '', 'path', "File with the vault's operator key, mode 0600; without it the embedded chain has vault.key of the data directory",
+  ),
+  vaultSignerUrl: text('', 'url', 'JSON-RPC of a remote signer that holds the key instead: eth_signTypedData_v4, eth_signTransaction'),
+  chainConfirmations: number(0, 0, 10_000, 'blocks', 'Blocks, its own among them, after which one counts; 0: 1 embedded, 12 outside'),
+  chainPollMs: number(500, 10, 600_000, 'ms', 'How often the vault looks at the chain'),
+  chainMaxFeeGwei: amount(500, 0.001, 1_000_000, 'gwei', 'Most that the vault pays for a unit of gas; while it costs more, it waits'),
+  depositRpcUrls: text('', 'list', 'Nodes of other chains whose deposits are taken: chainId=url, between commas'),
+  settlementSeconds: number(60, 1, 86_400, 'seconds', 'Longest time until trades are put into a batch of settlement'),
+  settlementTrades: number(10_000, 1, 1_000_000, 'trades', 'A batch of settlement is made earlier with so many'),
   contractChecks: number(32, 1, 1024, 'requests', 'Signatures the chain is asked about at once; more answers 503'),
   contractLoginFile: text('', 'path', 'JSON file {"contractLogin": "all", "none" or [addresses]}: which wallets may be contracts'),
   signInPerAddress: number(10, 1, 1_000_000, 'per second', 'Sign-ins per wallet address, counting only what its wallet signed'),
@@ -206,9 +220,13 @@ export const KNOBS = {
 /** Where the operator's token may stand; it is no knob (operator_token.ts). The file is one of the data directory. */
 export const OPERATOR_TOKEN_VARIABLE = 'RINGBOOK_OPERATOR_TOKEN'
 export const OPERATOR_TOKEN_FILE = 'operator.token'
+/** Where the vault's key may stand, 64 hex digits (exchange/vault_key.ts). The file is one of the data directory. */
+export const VAULT_KEY_VARIABLE = 'RINGBOOK_VAULT_KEY'
+export const VAULT_KEY_FILE = 'vault.key'
 /** What somebody may take for knobs although they are secrets. */
 const SECRETS: Readonly<Record<string, string>> = {
   operatorToken: `${OPERATOR_TOKEN_VARIABLE} or the file of --operator-token-file`,
+  vaultKey: `${VAULT_KEY_VARIABLE} or the file of --vault-key-file`,
 }
 
 type Knobs = typeof KNOBS
@@ -245,7 +263,8 @@ environment or from a flag, later ones winning; an unknown one refuses to start.
 const HEADINGS: { readonly [Name in keyof Knobs]?: string } = {
   config: 'Files', host: 'Addresses, ports and connections', gateways: 'Threads and rings',
   journalGb: 'Journal, disk and clock', snapshotEvery: 'Snapshots, history and checks',
-  walletThreads: 'Wallets and the chain', signInPerAddress: 'Rates', anonymousPercent: 'Requests and answers',
+  walletThreads: 'Wallets and the chain', vault: 'Deposits, withdrawals and settlement', contractChecks: 'Contract wallets',
+  signInPerAddress: 'Rates', anonymousPercent: 'Requests and answers',
   wsConnections: 'WebSocket', priceFeed: 'Index prices of perpetuals', publicHost: 'Names and log',
 }
 
@@ -259,7 +278,8 @@ export function configHelp(): string {
     const above = heading === undefined ? '' : `${heading}\n\n`
     return `${above}  --${kebab(name)} <${knob.unit}>\n      ${knob.meaning}.\n      ${origin}\n`
   })
-  const secrets = `Secrets come from files or the environment: the operator's token from ${SECRETS['operatorToken']}.`
+  const [token, key] = [SECRETS['operatorToken'], SECRETS['vaultKey']]
+  const secrets = `Secrets come from files or the environment: the operator's token from ${token}, the vault's key from\n${key}.`
   return `${LESSON}\n\n${rows.join('\n')}\n  --help\n      This text.\n\n${secrets}\n`
 }
 
@@ -274,7 +294,7 @@ export function readConfig(argv: readonly string[], environment: Readonly<Record
     throw new ConfigError(`${(error as Error).message.split('. ')[0]}. Try --help`)
   }
   if (flags['help'] === true) return null
-  const names = new Set([...Object.keys(KNOBS).map(variable), OPERATOR_TOKEN_VARIABLE])
+  const names = new Set([...Object.keys(KNOBS).map(variable), OPERATOR_TOKEN_VARIABLE, VAULT_KEY_VARIABLE])
   for (const key of Object.keys(environment)) {
     if (key.startsWith('RINGBOOK_') && !names.has(key)) throw new ConfigError(`unknown environment variable ${key}. Try --help`)
   }
@@ -324,7 +344,10 @@ function checkRelations(config: Config): Config {
   if ((config.grpcCert === '') !== (config.grpcKey === '')) throw new ConfigError('--grpc-cert and --grpc-key belong together')
   if (config.proxyPort !== 0 && config.trustedProxies === '') throw new ConfigError('--proxy-port needs --trusted-proxies')
   for (const name of ['proxyAddresses', 'trustedProxies'] as const) checkNetworks(name, config[name])
-  if (config.chainRpcUrl !== '' && !isNodeUrl(config.chainRpcUrl)) throw new ConfigError('--chain-rpc-url: must be an http or https URL')
+  for (const name of ['chainRpcUrl', 'vaultSignerUrl'] as const) {
+    if (config[name] !== '' && !isNodeUrl(config[name])) throw new ConfigError(`--${kebab(name)}: must be an http or https URL`)
+  }
+  checkVault(config)
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')
   if (!['auto', 'pretty', 'json'].includes(config.log)) throw new ConfigError('--log: must be auto, pretty or json')
   return config
@@ -338,6 +361,39 @@ function checkNetworks(name: string, list: string): void {
   }
 }
 
+function checkVault(config: Config): void {
+  const { vaultAddress, factoryAddress, chainRpcUrl, vaultKeyFile, vaultSignerUrl } = config
+  for (const name of ['vaultAddress', 'factoryAddress'] as const) {
+    const good = config[name] === '' || (/^0x[0-9a-fA-F]{40}$/.test(config[name]) && !/^0x0{40}$/.test(config[name]))
+    if (!good) throw new ConfigError(`--${kebab(name)}: must be 0x and 40 hex digits`)
+  }
+  if ((vaultAddress === '') !== (factoryAddress === '')) throw new ConfigError('--vault-address and --factory-address belong together')
+  if (vaultAddress !== '' && chainRpcUrl === '') throw new ConfigError('--vault-address needs --chain-rpc-url')
+  if (vaultKeyFile !== '' && vaultSignerUrl !== '') throw new ConfigError('--vault-key-file and --vault-signer-url: one of them')
+  depositNodes(config)
+}
+
+/** A node of another chain. */
+export interface DepositNode {
+  readonly chainId: number
+  readonly url: string
+}
+
+/** Those of `depositRpcUrls`. Throws ConfigError. */
+export function depositNodes({ depositRpcUrls }: Pick<Config, 'depositRpcUrls'>): readonly DepositNode[] {
+  const parts = depositRpcUrls.split(',').map((part) => part.trim()).filter((part) => part !== '')
+  const nodes = parts.map((part) => {
+    const [, id = '', url = ''] = /^([1-9]\d{0,15})=(.+)$/.exec(part) ?? []
+    if (!Number.isSafeInteger(Number(id)) || !isNodeUrl(url)) {
+      throw new ConfigError('--deposit-rpc-urls: must be chainId=url between commas, with http or https URLs')
+    }
+    return { chainId: Number(id), url }
+  })
+  const ids = new Set(nodes.map(({ chainId }) => chainId))
+  if (ids.size < nodes.length) throw new ConfigError('--deposit-rpc-urls: a chain stands there twice')
+  return nodes
+}
+
 /** Credentials go into the path, as node providers have it; fetch takes none in front of the host. */
 function isNodeUrl(text: string): boolean {
   const url = URL.parse(text)
@@ -347,12 +403,22 @@ function isNodeUrl(text: string): boolean {
 /** Whether the embedded chain is to run. */
 export const embedsChain = (config: Config): boolean => config.chain === 1 && config.chainRpcUrl === ''
 
+/** Whether there is a vault: on the embedded chain always, on an outside node when its address is given. */
+export const hasVault = (config: Config): boolean => config.vault === 1 && (embedsChain(config) || config.vaultAddress !== '')
+
+/** Blocks after which one counts on the hub, its own among them. */
+export const confirmationsOf = (config: Config): number =>
+  config.chainConfirmations !== 0 ? config.chainConfirmations : embedsChain(config) ? 1 : 12
+
 /** Threads that turn requests into commands, each with a lane of its own: the gateways, then the one for gRPC. */
 export const frontThreads = (config: Config): number => config.gateways + config.grpcThread
 
-/** The configuration as logged at start; of a node's URL only the host, because providers put keys into the rest. */
+/** The configuration as logged at start; of URLs only the host, because providers put keys into the rest. */
 export function describeConfig(config: Config): Record<string, string | number> {
-  return { ...config, chainRpcUrl: config.chainRpcUrl === '' ? '' : new URL(config.chainRpcUrl).origin }
+  const origin = (url: string): string => (url === '' ? '' : new URL(url).origin)
+  const { chainRpcUrl, vaultSignerUrl } = config
+  const depositRpcUrls = depositNodes(config).map(({ chainId, url }) => `${chainId}=${origin(url)}`).join(',')
+  return { ...config, chainRpcUrl: origin(chainRpcUrl), vaultSignerUrl: origin(vaultSignerUrl), depositRpcUrls }
 }
 
 export { ConfigError }

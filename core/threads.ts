@@ -7,6 +7,8 @@
  *   operator (number 0) --command ring--> matcher --reply ring--> operator
  *   matcher --event ring--> everybody
  *   gateway --MessagePort--> sign-in thread (challenges, wallet signatures)
+ *   gateway --MessagePort--> vault thread (calldata of withdrawals)
+ *   vault thread --MessagePort--> operator (commands of lane 0), history reader 1 (roots of trades), signer thread (signatures)
  *   sign-in thread --JSON-RPC--> chain thread, or an outside node (contract wallets)
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -115,6 +117,24 @@ export interface SignInData {
   readonly counters: SharedArrayBuffer
 }
 
+/** workerData of the vault thread. */
+export interface VaultData {
+  readonly config: Config
+  readonly genesis: string
+  readonly columns: Buffers
+  readonly gate: SharedArrayBuffer
+  /** For sequenced time. */
+  readonly counters: SharedArrayBuffer
+  readonly operator: MessagePort
+  readonly signer: MessagePort
+  /** To a history reader; absent: there is none, and nothing is settled on the chain. */
+  readonly history?: MessagePort
+  /** One port per gateway. */
+  readonly gateways: readonly MessagePort[]
+  /** Where the embedded chain is; `null`: not yet, or there is none. */
+  readonly url: string | null
+}
+
 /** workerData of the chain thread. */
 export interface ChainData {
   readonly config: Config
@@ -122,6 +142,20 @@ export interface ChainData {
   /** Of ring/ports.ts. */
   readonly ports: SharedArrayBuffer
 }
+
+/** Where the key is by which the vault's operator signs: given, in a file (that is made when `make` says so), or elsewhere. */
+export type VaultKeyPlace =
+  | { readonly kind: 'given'; readonly key: string }
+  | { readonly kind: 'file'; readonly path: string; readonly make: boolean }
+  | { readonly kind: 'remote'; readonly url: string }
+
+/** workerData of the signer thread. Whoever may ask it has a port: this one, or one of a message {@link ToSigner}. */
+export interface SignerData {
+  readonly place: VaultKeyPlace
+  readonly port?: MessagePort
+}
+/** Messages of the main thread to the signer thread. */
+export type ToSigner = ToThread | { readonly type: 'port'; readonly port: MessagePort }
 
 /** An audit of the state ended: how long it took, and which invariant is broken, in words (core/snapshot/audit.ts). */
 export interface AuditMessage {
@@ -186,6 +220,12 @@ export type FromScrub =
  * `certificates`: read the certificate of the port again, told to gateways and gRPC.
  */
 export type ToThread = { readonly type: 'stop' | 'abort' | 'certificates' } | { readonly type: 'listen'; readonly open: boolean }
+/** Messages of the main thread to gateways and gRPC. `vault`: a port to the vault thread that runs from now on. */
+export type ToGateway = ToThread | { readonly type: 'vault'; readonly port: MessagePort }
+/** Messages of the main thread to a history reader. `port`: one more that asks. */
+export type ToReader = ToThread | { readonly type: 'port'; readonly port: MessagePort }
+/** Messages of the main thread to the vault thread. `signer`: a port to the signer thread that runs from now on. */
+export type ToVault = ToSignIn | { readonly type: 'signer'; readonly port: MessagePort }
 /** Messages of the main thread to the sign-in thread. `chain`: where the embedded chain is, or that it is gone for now. */
 export type ToSignIn = ToThread | { readonly type: 'chain'; readonly url: string | null }
 /** What is logged of a new certificate that is not good. */
@@ -200,4 +240,4 @@ export type ToSupervisor = { readonly type: 'ending'; readonly code: number }
 /**
  * Messages of the main thread to the operator thread. `tiers`: fee tiers that the history found earned. `audit`: one that ended.
  */
-export type ToOperator = ToThread | AuditMessage | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }
+export type ToOperator = ToGateway | AuditMessage | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }

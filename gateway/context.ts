@@ -23,6 +23,7 @@ import { Previews } from './bridge/previews.ts'
 import { CancelsAtEnd } from './bridge/cancel_at_end.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeEngineClient, createEngineClient, type EngineClient } from './bridge/engine_client.ts'
+import { VaultClient } from './chain/vault/gateway_client.ts'
 import { closeClosedOrderCache, createClosedOrderCache, type ClosedOrderCache } from './bridge/closed_orders.ts'
 import { Faults } from './faults.ts'
 import { RequestIds } from './request_id.ts'
@@ -87,6 +88,8 @@ export interface Gateway {
   readonly arrivalFills: ArrivalFills
   readonly signIn: SignInClient
   readonly history: History
+  /** Where the vault is, and calldata of withdrawals. */
+  readonly vault: VaultClient
   readonly sessions: SessionCache
   readonly applications: Applications
   /** Ends what is open when its session ends. */
@@ -153,6 +156,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
     closedOrders: createClosedOrderCache(events, counters),
     arrivalFills: createArrivalFills(events),
     signIn: createSignInClient(data.signIn, faults),
+    vault: new VaultClient(faults),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, faults),
     sessions: createSessionCache(state, gate, time),
     watch: new SessionWatch(state, time, faults),
@@ -177,4 +181,5 @@ export function detachGateway(gateway: Gateway): void {
   gateway.anonymous.close()
   closeSignInClient(gateway.signIn)
   closeHistory(gateway.history)
+  gateway.vault.close()
 }

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { httpCertificate } from '../core/certificates.ts'
 import { settingOf } from '../core/config.ts'
 import { GATEWAY } from '../core/ring/counters.ts'
-import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
+import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToGateway } from '../core/threads.ts'
 import { settleCancels } from './bridge/cancel_at_end.ts'
 import { attachGateway, detachGateway } from './context.ts'
 import { Apps } from './http/apps.ts'
@@ -99,7 +99,8 @@ async function stop(graceMs: number): Promise<void> {
   detach()
 }
 
-parentPort!.on('message', (message: ToThread) => {
+parentPort!.on('message', (message: ToGateway) => {
+  if (message.type === 'vault') return gateway.vault.take(message.port)
   if (message.type === 'listen') {
     door?.want(message.open)
     relayDoor?.want(message.open)

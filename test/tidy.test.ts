@@ -19,12 +19,14 @@ const GATEWAY_MAY_IMPORT = [
   'core/ring/',
   'core/lib/',
   'core/view/',
+  'core/settlement/',
   'core/config.ts',
   'core/certificates.ts',
   'core/threads.ts',
   'core/history/answer/queries.ts',
+  'core/history/answer/vault_queries.ts',
   'core/programs/faucet.ts',
-].concat(['columns', 'state', 'outbox', 'genesis', 'receipt_room'].map((name) => `core/state/${name}.ts`))
+].concat(['columns', 'state', 'outbox', 'genesis', 'receipt_room', 'sweeper', 'vault_rows'].map((name) => `core/state/${name}.ts`))
 /**
  * The rooms of the core from the ground up: a file imports from its own room and those before it. Entry points are above all of them, and
  * nobody imports one.
@@ -33,8 +35,8 @@ const ROOMS = [
   'core/lib', 'core/layout', 'core/state', 'core/events', 'core/ledger', 'core/margin', 'core/book', 'core/programs', 'core/orders',
   'core/liquidation', 'core/engine',
   'core/ring', 'core/view', 'core/config.ts', 'core/data_dir.ts', 'core/operator_token.ts', 'core/threads.ts', 'core/supervisor',
-  'core/journal', 'core/snapshot', 'core/history/store', 'core/archive', 'core/recovery', 'core/history/project', 'core/history/answer',
-  'core/history',
+  'core/settlement', 'core/journal', 'core/snapshot', 'core/history/store', 'core/archive', 'core/recovery', 'core/history/project',
+  'core/history/answer', 'core/history',
   'core/sequencer', 'core/replay', 'core/backup', 'core', 'core/exchange',
 ]
 /**

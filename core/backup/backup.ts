@@ -7,17 +7,18 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import Database from 'better-sqlite3'
-import { OPERATOR_TOKEN_FILE } from '../config.ts'
+import { OPERATOR_TOKEN_FILE, VAULT_KEY_FILE } from '../config.ts'
 import { historyPath, removeStore } from '../history/store/store.ts'
 import { dataFile, openJournal, usedBytes } from '../journal/file.ts'
 import { tailOf } from '../journal/tail.ts'
 import { realIo } from '../lib/io.ts'
 import { pageFilesBytes, receiptDirectory } from '../lib/page_files.ts'
+import { balancesPath, listBalances } from '../settlement/balances_file.ts'
 import { listSnapshots, loadSnapshot, receiptPagesOf, snapshotPath } from '../snapshot/file.ts'
 import { LAST_BACKUP } from './last.ts'
 import { writeDurably } from '../lib/durable_file.ts'
 import { paceOf, type Pace } from '../lib/pace.ts'
-import { copyDatabase, copyFile, copyHistory, copyJournal, copyReceipts } from './copy.ts'
+import { copyBalances, copyDatabase, copyFile, copyHistory, copyJournal, copyReceipts } from './copy.ts'
 import {
   BackupError, readManifest, refuseBackup, sha256Of, UNFINISHED_BACKUP, writeManifest, type BackupFile, type Manifest,
 } from './manifest.ts'
@@ -33,7 +34,8 @@ export interface BackupOptions {
 }
 
 const CHAIN = 'chain.sqlite'
-const SECRETS = [OPERATOR_TOKEN_FILE, 'page_token.key']
+/** Secrets, and where the vault of the embedded chain is. */
+const SMALL = [OPERATOR_TOKEN_FILE, 'page_token.key', VAULT_KEY_FILE, 'vault.json']
 const MIB = 2 ** 20
 /** Room that is asked for besides the bytes of the files, and beside a journal's LMDB pages. */
 const SPARE_BYTES = 64 * MIB
@@ -74,11 +76,12 @@ export async function makeBackup(dataDir: string, to: string, options: BackupOpt
 async function fill(dataDir: string, to: string, { history, rate, full, said }: BackupOptions): Promise<Manifest> {
   const pace = paceOf(rate, (bytes) => said(`${Math.round(bytes / MIB)} MiB written`))
   await copyFollowing(dataDir, to, history, pace, said)
-  if (existsSync(join(dataDir, CHAIN))) copyDatabase(join(dataDir, CHAIN), join(to, CHAIN))
-  for (const name of SECRETS) if (existsSync(join(dataDir, name))) copyFile(join(dataDir, name), join(to, name), pace)
+  for (const name of SMALL) if (existsSync(join(dataDir, name))) copyFile(join(dataDir, name), join(to, name), pace)
   const gibibytes = Math.ceil((4 * usedBytes(dataDir)) / GIB) + 1
   const end = await copyJournal(dataDir, to, gibibytes, pace)
   said(`journal copied, up to sequence ${end.sequence - 1}`)
+  // Behind the journal: what that knows of the chain is in the copy of the chain, and a withdrawal that was paid stays paid.
+  if (existsSync(join(dataDir, CHAIN))) copyDatabase(join(dataDir, CHAIN), join(to, CHAIN))
   const verified = await verifyCopy(to, full, said)
   const same = verified.sequence === end.sequence - 1 && verified.batchChecksum === end.checksum
   if (!same) throw new BackupError('the copy is not what was read')
@@ -98,9 +101,10 @@ async function copyFollowing(
   dataDir: string, to: string, history: boolean, pace: Pace, said: (text: string) => void,
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
-    for (const name of ['snapshots', 'receipts']) rmSync(join(to, name), { recursive: true, force: true })
+    for (const name of ['snapshots', 'receipts', 'settlement']) rmSync(join(to, name), { recursive: true, force: true })
     removeStore(historyPath(to))
     const snapshot = copySnapshot(dataDir, to, pace, said)
+    copyBalances(dataDir, to, pace)
     said(snapshot === null ? 'there is no snapshot' : `snapshot ${snapshot} copied`)
     if (history && existsSync(historyPath(dataDir))) said(`history copied, up to sequence ${copyHistory(dataDir, to, pace)}`)
     const journal = openJournal(dataDir, true)
@@ -145,7 +149,7 @@ const describe = (directory: string): BackupFile[] =>
 
 /** Makes names durable; the files are. */
 export function syncTree(directory: string): void {
-  for (const name of ['journal', 'snapshots', 'receipts']) {
+  for (const name of ['journal', 'snapshots', 'receipts', 'settlement']) {
     if (existsSync(join(directory, name))) realIo.syncDirectory(join(directory, name))
   }
   realIo.syncDirectory(directory)
@@ -156,7 +160,7 @@ function checkRoom(dataDir: string, at: string, history: boolean): void {
   const bytes = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   const newest = listSnapshots(dataDir)[0]
   const needs = usedBytes(dataDir) * 1.1 + (newest === undefined ? 0 : bytes(snapshotPath(dataDir, newest)))
-    + pageFilesBytes(receiptDirectory(dataDir))
+    + pageFilesBytes(receiptDirectory(dataDir)) + listBalances(dataDir).reduce((sum, batch) => sum + bytes(balancesPath(dataDir, batch)), 0)
     + (history ? bytes(historyPath(dataDir)) + bytes(`${historyPath(dataDir)}-wal`) : 0) + SPARE_BYTES
   const { bavail, bsize } = statfsSync(at)
   if (bavail * bsize >= needs) return

@@ -18,6 +18,7 @@ import { createWriter } from '../journal/writer.ts'
 import { realIo } from '../lib/io.ts'
 import { fileOfPage, PAGES, receiptDirectory } from '../lib/page_files.ts'
 import type { Pace } from '../lib/pace.ts'
+import { balancesPath, listBalances } from '../settlement/balances_file.ts'
 import { BackupError } from './manifest.ts'
 
 const MIB = 2 ** 20
@@ -54,6 +55,17 @@ export function copyFile(from: string, to: string, pace: Pace): void {
 export function copyReceipts(dataDir: string, to: string, { from, to: end }: { from: number; to: number }, pace: Pace): void {
   for (let page = from; page < end; page += PAGES - (page % PAGES)) {
     copyFile(fileOfPage(receiptDirectory(dataDir), page), fileOfPage(receiptDirectory(to), page), pace)
+  }
+}
+
+/** Balances of settlement: those that the snapshot is behind, and later ones; confirmed ones may go meanwhile. */
+export function copyBalances(dataDir: string, to: string, pace: Pace): void {
+  for (const batch of listBalances(dataDir)) {
+    try {
+      copyFile(balancesPath(dataDir, batch), balancesPath(to, batch), pace)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
   }
 }
 

@@ -1,12 +1,12 @@
-/** Commands of copy trading, each to its handler. */
+/** Commands of copy trading, each to its handler; what is none goes on to money in and out. */
 import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
-import { assert } from '../lib/assert.ts'
 import { copyStep } from '../orders/copy_step.ts'
 import { setCopyProgram } from '../programs/copy_program.ts'
 import { createFollow, stopFollow, updateFollow } from '../programs/follows.ts'
 import { registerLeader, releaseLeader } from '../programs/leaders.ts'
 import type { State } from '../state/state.ts'
+import { applyVault } from './apply_vault.ts'
 
 export function applyCopying(state: State, command: Views, base: number, type: number): void {
   switch (type) {
@@ -25,6 +25,6 @@ export function applyCopying(state: State, command: Views, base: number, type: n
     case CommandType.SET_COPY_PROGRAM:
       return setCopyProgram(state, command, base)
     default:
-      assert(false, `unknown command type ${type}`)
+      return applyVault(state, command, base, type)
   }
 }

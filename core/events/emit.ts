@@ -17,6 +17,7 @@ import { addOnRow, balanceRow, copyClientOrderId, copyTwo, get, getF64, getI64, 
 import type { State } from '../state/state.ts'
 
 export { emitFollow, emitLeader } from './copying.ts'
+export { emitDeposit, emitSettlement, emitSuspended, emitWithdrawal } from './vault.ts'
 export { emitChildOrder, emitConditional, emitTwap, emitTwapOpened, filledOf } from './waiting.ts'
 export {
   emitCollateral, emitFundingPayment, emitFundingRate, emitLiquidation, emitMarginOrder, emitMark, emitOrderResized, emitPosition,

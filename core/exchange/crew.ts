@@ -4,7 +4,7 @@
  */
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { startQuickThread } from '../lib/quick_thread.ts'
-import type { FromThread, ToSignIn, ToOperator, ToThread } from '../threads.ts'
+import type { FromThread, ToGateway, ToOperator, ToReader, ToSignIn, ToThread } from '../threads.ts'
 
 export interface CrewHooks {
   readonly heard: (name: string, message: FromThread) => void
@@ -57,8 +57,8 @@ export class Crew {
   }
 
   /** Says something to a thread, when it runs. */
-  tell(name: string, message: ToThread | ToOperator | ToSignIn): void {
-    this.#workers.get(name)?.postMessage(message)
+  tell(name: string, message: ToThread | ToGateway | ToOperator | ToReader | ToSignIn, transferList: MessagePort[] = []): void {
+    this.#workers.get(name)?.postMessage(message, transferList)
   }
 
   /** Asks a thread to end, and waits until it did. */

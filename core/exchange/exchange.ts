@@ -2,8 +2,8 @@
  * An exchange, from its parts: nothing runs because this is imported. ../main.ts gives it the process under its supervisor, a test its own.
  *
  * The wiring, top to bottom: shared memory, matcher (recovers), watches, followers of snapshots and history, then what clients and operator
- * meet. One thread dies: {@link Exchange.fail} ends it all with a code of its own and the next start recovers; only the history and the
- * chain may end, and trading goes on without them.
+ * meet. One thread dies: {@link Exchange.fail} ends it all with a code of its own and the next start recovers; only the history,
+ * the chain and the vault may end, and trading goes on without them.
  *
  * crew.ts has the threads, behind.ts the followers, fronts.ts sign-in, chain, operator, readers and gateways, watches.ts what is looked at.
  */
@@ -17,12 +17,13 @@ import { readOperatorToken, type OperatorToken } from '../operator_token.ts'
 import { STOP } from '../ring/counters.ts'
 import { wake } from '../ring/wait.ts'
 import type { ChainThread } from '../supervisor/chain_thread.ts'
-import { EXIT, type FromThread, type Shared } from '../threads.ts'
+import { EXIT, type FromThread, type Shared, type VaultKeyPlace } from '../threads.ts'
 import { startBehind, type Behind } from './behind.ts'
 import { Crew, heardFrom } from './crew.ts'
-import { READER, startFronts, type Ports } from './fronts.ts'
+import { READER, startFronts, type Fronts, type Ports } from './fronts.ts'
 import { allocate } from './memory.ts'
 import { checkCertificates, reloadCertificates } from './certificates.ts'
+import { takeVaultKey } from './vault_key.ts'
 import { fitted, ownDirectory, watchAll, watchLock } from './watches.ts'
 
 const MATCHER_THREAD = join(import.meta.dirname, '..', 'sequencer', 'thread.ts')
@@ -72,10 +73,12 @@ class RunningExchange {
   readonly #log: Logger
   readonly #pageTokenKey: Uint8Array
   readonly #operatorToken: OperatorToken
+  readonly #vaultKey: VaultKeyPlace | null
   readonly #shared: Omit<Shared, 'columns'>
   readonly #crew: Crew
   #behind: Behind | null = null
   #chain: ChainThread | null = null
+  #fronts: Fronts | null = null
   #journal: JournalWatch | null = null
   #stopping = false
   #failing = false
@@ -89,6 +92,7 @@ class RunningExchange {
     this.#operatorToken = readOperatorToken(config.dataDir, config.operatorTokenFile, environment)
     // Threads and processes that are started from here need not have it.
     delete environment[OPERATOR_TOKEN_VARIABLE]
+    this.#vaultKey = takeVaultKey(config, environment)
     checkCertificates(config, log)
     this.#shared = allocate(this.#config)
     this.#crew = new Crew({
@@ -119,9 +123,11 @@ class RunningExchange {
     const heard = (name: string, message: FromThread): void => this.#heard(name, message)
     this.#behind = startBehind({ config, log, counters, crew, heard, stopping: () => this.#stopping })
     const [shared, pageTokenKey, token] = [{ ...this.#shared, columns }, this.#pageTokenKey, this.#operatorToken]
-    const fronts = startFronts({ config, log, crew, genesis, shared, pageTokenKey, token, heard })
+    const fronts = startFronts({ config, log, crew, genesis, shared, pageTokenKey, token, vaultKey: this.#vaultKey, heard })
+    this.#fronts = fronts
     this.#chain = fronts.chain
     const ports = await fronts.ready
+    if (!this.#stopping) fronts.openVault()
     void stopAsked.then((cause) => this.stop(cause))
     // Already open for trading; who waits for this line usually reads soon.
     const late = pause(HISTORY_MS, undefined, { ref: false })
@@ -140,6 +146,7 @@ class RunningExchange {
     const { names } = crew
     // Gateways first: what they have under way may still need the sign-in thread.
     await Promise.all(names.filter((name) => name.startsWith('gateway')).map((name) => crew.end(name)))
+    await this.#fronts?.closeVault()
     const others = names.filter((name) => name === 'sign-in' || name === 'operator' || name.startsWith(READER))
     await Promise.all([...others.map((name) => crew.end(name)), this.#chain?.finish()])
     const gate = new Int32Array(this.#shared.gate)

@@ -6,14 +6,15 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { embedsChain, frontThreads, type Config } from '../config.ts'
+import { embedsChain, frontThreads, hasVault, type Config } from '../config.ts'
 import type { Logger } from '../lib/log.ts'
 import type { OperatorToken } from '../operator_token.ts'
 import { budgetsBytes } from '../ring/budgets.ts'
 import { createReplayGuard } from '../ring/replay_guard.ts'
 import { parseGenesis } from '../state/genesis.ts'
 import { startChain, type ChainThread } from '../supervisor/chain_thread.ts'
-import type { SignInData, FromThread, Shared } from '../threads.ts'
+import { startVault, type VaultPorts, type VaultThread } from '../supervisor/vault_thread.ts'
+import type { SignInData, FromThread, Shared, VaultKeyPlace } from '../threads.ts'
 import type { Crew } from './crew.ts'
 
 /** What names of history reader threads begin with. */
@@ -22,6 +23,8 @@ export const READER = 'history reader'
 export const GRPC = 'gateway for gRPC'
 const GATEWAY = join(import.meta.dirname, '..', '..', 'gateway')
 const READER_THREAD = join(import.meta.dirname, '..', 'history', 'answer', 'reader.ts')
+/** Said of an outside node that was configured for contract wallets alone. */
+const NO_VAULT = 'no vault: without --vault-address nothing is deposited or withdrawn on the chain of --chain-rpc-url'
 
 export interface FrontsParts {
   readonly config: Config
@@ -31,6 +34,8 @@ export interface FrontsParts {
   readonly shared: Shared
   readonly pageTokenKey: Uint8Array
   readonly token: OperatorToken
+  /** `null`: there is no vault. */
+  readonly vaultKey: VaultKeyPlace | null
   readonly heard: (name: string, message: FromThread) => void
 }
 
@@ -44,22 +49,40 @@ export interface Ports {
 export interface Fronts {
   /** `null`: it is not embedded. */
   readonly chain: ChainThread | null
-  /** Settles when all but the chain are ready. */
+  /** Settles when all but the chain and the vault are ready. */
   readonly ready: Promise<Ports>
+  /** Starts the vault; nobody waits for it. Once, when all others are ready. */
+  openVault(): void
+  /** Ends it, if there is one. */
+  closeVault(): Promise<void>
 }
 
 export function startFronts(parts: FrontsParts): Fronts {
   const { config, crew, genesis, shared, token } = parts
   const readers = startReaders(parts)
   const signIn = startSignIn(parts)
-  const chain = embedsChain(config) ? startOwnChain(parts) : null
+  const hub: Hub = { url: config.chainRpcUrl === '' ? null : config.chainRpcUrl, vault: null }
+  const chain = embedsChain(config) ? startOwnChain(parts, hub) : null
   const operator = crew.ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared, token })
   const ready = async (): Promise<Ports> => {
     const { port, grpcPort } = await startGateways(parts, signIn.ports, readers.ports)
     await Promise.all([signIn.ready, operator, ...readers.ready])
     return { port, grpcPort, operatorPort: (await operator).port }
   }
-  return { chain, ready: ready() }
+  return {
+    chain, ready: ready(),
+    openVault() {
+      if (config.vault === 1 && config.chainRpcUrl !== '' && !hasVault(config)) parts.log.info({}, NO_VAULT)
+      if (parts.vaultKey !== null) hub.vault = startOwnVault(parts, parts.vaultKey, hub.url)
+    },
+    closeVault: () => hub.vault?.finish() ?? Promise.resolve(),
+  }
+}
+
+/** Where the chain of settlement is asked, and who does. */
+interface Hub {
+  url: string | null
+  vault: VaultThread | null
 }
 
 /** Starts the sign-in thread; for each gateway a port to it. */
@@ -72,13 +95,39 @@ function startSignIn({ config, crew, genesis, shared }: FrontsParts): { ports: M
   return { ports: channels.map((channel) => channel.port2), ready }
 }
 
-/** Starts the embedded chain; the sign-in thread hears where it is. */
-function startOwnChain({ config, crew, genesis, shared, log, heard }: FrontsParts): ChainThread {
+/** Starts the embedded chain; the sign-in thread and the vault thread hear where it is. */
+function startOwnChain({ config, crew, genesis, shared, log, heard }: FrontsParts, hub: Hub): ChainThread {
   return startChain(join(GATEWAY, 'chain', 'thread.ts'), { config, genesis, ports: shared.ports }, {
     heard: (message) => heard('chain', message),
-    moved: (url) => crew.tell('sign-in', { type: 'chain', url }),
+    moved: (url) => {
+      crew.tell('sign-in', { type: 'chain', url })
+      hub.url = url
+      hub.vault?.moved(url)
+    },
     ended: (reason) => log.error({ reason }, 'the chain thread ended; trading goes on, it is started again'),
   })
+}
+
+/** Starts the vault thread and the signer's; whoever talks to the former gets a port with each of its starts. */
+function startOwnVault({ config, crew, genesis, shared, log, heard }: FrontsParts, place: VaultKeyPlace, url: string | null): VaultThread {
+  const { columns, gate, counters } = shared
+  const directory = join(GATEWAY, 'chain', 'vault')
+  const paths = { vault: join(directory, 'thread.ts'), signer: join(directory, 'signer_thread.ts') }
+  const data = { config, genesis, columns, gate, counters }
+  return startVault({ paths, place, data, gateways: frontThreads(config), history: config.historyReaders > 0, url }, {
+    heard,
+    ended: (name, reason) => log.error({ thread: name, reason }, 'a thread of the vault ended; trading goes on, it is started again'),
+    connect: (ports) => connectVault(config, crew, ports),
+  })
+}
+
+/** Gives the ports of a new vault thread to operator, gateways and the first history reader. */
+function connectVault(config: Config, crew: Crew, { operator, gateways, history }: VaultPorts): void {
+  crew.tell('operator', { type: 'vault', port: operator }, [operator])
+  for (const [index, port] of gateways.entries()) {
+    crew.tell(index < config.gateways ? `gateway ${index + 1}` : GRPC, { type: 'vault', port }, [port])
+  }
+  if (history !== null) crew.tell(`${READER} 1`, { type: 'port', port: history }, [history])
 }
 
 /** Starts the gateways and the gRPC thread. The first gateway finds the port that the others share. */

@@ -8,23 +8,26 @@
  *     follower opens:  reads 7 ........................ stores 7
  *     matcher:                    commits 8, stores 8              begins 8 again, on top of 7
  *
- * The writer noticed, because its head was not there, and the exchange stopped; one open in some hundred did that on a machine with more to
- * do than it can. So whoever opened it puts the number right at once. That leaves a moment: so before each transaction the writer looks at
- * the number, and puts it back when it is below what it committed last; and a transaction that failed on an older tree is tried
- * again. All that only by what the meta pages say: when they have a commit that is not the writer's, a second writer is a second writer.
+ * Seven again is what the writer would stand on, or worse: of the two meta pages the number's last bit picks one, so two back picks the
+ * right tree under too low a number, and LMDB then takes pages of that tree for its own, says nothing of puts that fail, or ends the
+ * process (SIGSEGV) in the attempt. One open in some hundred moved the number on a machine with more to do than it can.
+ *
+ * So whoever opened it puts the number right at once. That leaves a moment: so a transaction looks at its own number, which it read once
+ * when it began, before it does anything else. One that is not the next is ended untouched, the number put back, and it begins again. All
+ * that only by what the meta pages say: when they have a commit that is not the writer's, a second writer is a second writer, and finds
+ * that out by the head (writer.ts).
  *
  * The file stays open for as long as the process lives: closing any descriptor of it takes away the locks that LMDB has on it (POSIX,
  * fcntl), by which other processes know that it is in use.
  */
 import { fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
-import { SecondWriter } from './head_file.ts'
 import { JournalError, LMDB_MAGIC, lockFile } from './pages.ts'
 
 /** Bytes of the lock file: what it is, and the number. */
 const AT = { MAGIC: 0, NUMBER: 8 } as const
 const WORD = 2 ** 32
-/** A number that goes back again and again is no follower that opens. */
-const TRIES = 8
+/** A number that goes back in each of so many moments in a row is no follower that opens. */
+const TRIES = 100
 
 /** The number in the lock file of a journal. */
 export interface Counter {
@@ -64,33 +67,51 @@ export function openCounter(dataDir: string): Counter {
   }
 }
 
-/** On top of an older tree the writer misses its head (an odd number back), or LMDB finds pages of later transactions (an even one). */
-const mayBeForIt = (error: unknown): boolean => error instanceof SecondWriter || (error as Error).message.startsWith('MDB_BAD_TXN')
+/** This transaction began behind a number that had gone back; nothing was done in it. */
+class Rewound extends Error {}
 
-/**
- * `transact`, in spite of others who open the journal. `latest`: the number of the last transaction by the meta pages. Nothing that `write`
- * does before its first put may matter when it is done twice.
- */
-export function keepCounting(
-  counter: Counter, latest: () => number, transact: (write: () => void) => void,
-): (write: () => void) => void {
+/** What a database tells of its transactions. */
+export interface Transactions {
+  /** Number of the last one by the meta pages. */
+  latest(): number
+  /** Number of the one that is going on. */
+  current(): number
+  /** As JournalStore's transactionSync. */
+  transact(write: () => void): void
+}
+
+/** A `transact` that others who open the journal cannot disturb: `write` is done once, in the transaction after the latest. */
+export function keepCounting(counter: Counter, { latest, current, transact }: Transactions): (write: () => void) => void {
   let last = latest()
-  return (write) => {
-    for (let tries = 1; ; tries++) {
-      if (counter.read() < last && latest() === last) counter.write(last)
-      try {
-        transact(write)
-        break
-      } catch (error) {
-        // The number may be right again by now: others put it right, too.
-        if (tries === TRIES || !mayBeForIt(error) || latest() !== last) throw error
-      }
+  let write: () => void
+  const asNext = (): void => {
+    if (current() !== last + 1) throw new Rewound()
+    write()
+  }
+  const begin = (): boolean => {
+    try {
+      transact(asNext)
+      return true
+    } catch (error) {
+      if (error instanceof Rewound) return false
+      throw error
     }
-    last = latest()
+  }
+  return (given) => {
+    write = given
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (begin()) {
+        last = latest()
+        return
+      }
+      putRight(counter, latest)
+      last = latest()
+    }
+    throw new JournalError('LMDB\'s count of transactions goes back again and again: other processes open the journal all the time')
   }
 }
 
-/** Puts the number right after this process opened the journal: until the next commit readers would see what was before. */
+/** Puts the number right; also after this process opened the journal: until the next commit readers would see what was before. */
 export function putRight(counter: Counter, latest: () => number): void {
   // Once more after each: the writer may have committed meanwhile, and this one was the older number then.
   for (let tries = 0, last = latest(); tries < TRIES && counter.read() < last; tries++, last = latest()) counter.write(last)

@@ -79,7 +79,7 @@ function withStore(
   if (readOnly && existsSync(lockFile(dataDir))) putRight(openCounter(dataDir), latest)
   if (!readOnly) {
     const transact = database.transactionSync.bind(database) as (write: () => void) => void
-    const counting = keepCounting(openCounter(dataDir), latest, transact)
+    const counting = keepCounting(openCounter(dataDir), { latest, current: () => database.getWriteTxnId(), transact })
     let commits = 0
     const transactionSync = (write: () => void): void => {
       if (++commits % READERS_EVERY === 0) database.readerCheck()

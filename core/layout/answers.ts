@@ -238,6 +238,21 @@ export const LEADER_ANSWER = answer('leader_answer', { leader: 'detail', created
 /** CREATE_FOLLOW, UPDATE_FOLLOW and STOP_FOLLOW: row, FollowState, and the sequence that made it. */
 export const FOLLOW_ANSWER = answer('follow_answer', { follow: 'detail', state: 'detail2', createdSequence: 'originalSequence' })
 
+/**
+ * INITIATE_WITHDRAWAL, ADVANCE_WITHDRAWAL and REVIEW_WITHDRAWAL: row, WithdrawalStatus, and the sequence that made it; the asset is in
+ * `pair`, as fills have it.
+ */
+export const WITHDRAWAL_ANSWER = answer('withdrawal_answer', {
+  row: 'detail', status: 'detail2', withdrawalSequence: 'originalSequence', asset: 'pair', amount: 'hold', flags: 'trades',
+  deadline: 'expiresAt',
+})
+
+/** CREDIT_DEPOSIT and ASSIGN_SUSPENSE: the row in suspense, -1: none; `repeated` 1: it was credited before and nothing changed. */
+export const DEPOSIT_ANSWER = answer('deposit_answer', { suspense: 'detail', repeated: 'detail2' })
+
+/** OPEN_SETTLEMENT and CONFIRM_SETTLEMENT: the batch. */
+export const SETTLEMENT_ANSWER = answer('settlement_answer', { batch: 'originalSequence', through: 'orderSequence', fills: 'expiresAt' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -293,6 +308,14 @@ const ANSWERS = {
   [CommandType.SET_REFERRAL_SHARES]: REFERRAL_SHARES_ANSWER,
   [CommandType.TRANSFER_REWARDS]: REWARDS_ANSWER,
   [CommandType.SET_COPY_PROGRAM]: SETTING_ANSWER,
+  [CommandType.INITIATE_WITHDRAWAL]: WITHDRAWAL_ANSWER,
+  [CommandType.ADVANCE_WITHDRAWAL]: WITHDRAWAL_ANSWER,
+  [CommandType.REVIEW_WITHDRAWAL]: WITHDRAWAL_ANSWER,
+  [CommandType.STOP_WITHDRAWALS]: SETTING_ANSWER,
+  [CommandType.CREDIT_DEPOSIT]: DEPOSIT_ANSWER,
+  [CommandType.ASSIGN_SUSPENSE]: DEPOSIT_ANSWER,
+  [CommandType.OPEN_SETTLEMENT]: SETTLEMENT_ANSWER,
+  [CommandType.CONFIRM_SETTLEMENT]: SETTLEMENT_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
@@ -314,6 +337,7 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.CREATE_FOLLOW]: SHORT_REFUSAL,
   [CommandType.UPDATE_FOLLOW]: SHORT_REFUSAL,
   [CommandType.TRANSFER_REWARDS]: SHORT_REFUSAL,
+  [CommandType.INITIATE_WITHDRAWAL]: SHORT_REFUSAL,
 }
 
 /** Layout of the answer, with this code, to a command of this type. */

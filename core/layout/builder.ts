@@ -6,8 +6,6 @@ import { defineLayout } from './table.ts'
 export const BUILDER_CAP_MOST_BPS = 100
 /** Parts of a million of a basis point. */
 export const PPM_OF_BPS = 100
-/** All of it, ppm. */
-export const WHOLE_PPM = 1_000_000
 /** In place of a fee: it stays what it is. */
 export const UNCHANGED = -1
 

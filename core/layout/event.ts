@@ -13,11 +13,13 @@ import {
 import { REFERRAL_REWARD } from './referrals.ts'
 import { defineLayout, type Layout } from './table.ts'
 import { CHILD_ORDER, TWAP_OPENED, TWAP_ORDER } from './twap.ts'
+import { DEPOSIT, SETTLEMENT, WITHDRAWAL } from './vault.ts'
 
 export { COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, ORDER_RESIZED, POSITION_CHANGED }
 export { CHILD_ORDER, CONDITIONAL_ORDER, TWAP_OPENED, TWAP_ORDER }
 export { FOLLOW_CHANGED, LEADER_CHANGED }
 export { REFERRAL_REWARD }
+export { DEPOSIT, SETTLEMENT, WITHDRAWAL }
 
 export const EventType = {
   RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6,
@@ -26,6 +28,7 @@ export const EventType = {
   APPLICATION_FEE: 19,
   FOLLOW: 20, LEADER: 21,
   REFERRAL_REWARD: 22,
+  WITHDRAWAL: 23, DEPOSIT: 24, SETTLEMENT: 25,
 } as const
 
 /** Order status as stored in records. The numbers are part of the journal and snapshot format. */
@@ -232,7 +235,9 @@ export const APPLICATION_FEE = defineLayout('application_fee', {
 })
 
 /** CREDIT.source: where atoms come from that no trade moved. */
-export const CreditSource = { FAUCET: 1, TRANSFER: 2, COLLATERAL: 3, APPLICATION_FEE: 4, REVENUE_SHARE: 5, REFERRAL_REWARD: 6 } as const
+export const CreditSource = {
+  FAUCET: 1, TRANSFER: 2, COLLATERAL: 3, APPLICATION_FEE: 4, REVENUE_SHARE: 5, REFERRAL_REWARD: 6, DEPOSIT: 7,
+} as const
 
 /**
  * Atoms credited to an account from outside trading, or debited (a negative amount). `source`: {@link CreditSource}. A transfer is two
@@ -274,6 +279,9 @@ export const EVENT_LAYOUTS: Readonly<Record<number, Layout>> = {
   [EventType.FOLLOW]: FOLLOW_CHANGED,
   [EventType.LEADER]: LEADER_CHANGED,
   [EventType.REFERRAL_REWARD]: REFERRAL_REWARD,
+  [EventType.WITHDRAWAL]: WITHDRAWAL,
+  [EventType.DEPOSIT]: DEPOSIT,
+  [EventType.SETTLEMENT]: SETTLEMENT,
 }
 const NAMES = Object.fromEntries(Object.entries(EventType).map(([name, type]) => [type, name]))
 export const eventName = (type: number): string => NAMES[type] ?? `UNKNOWN_${type}`

@@ -17,6 +17,8 @@ export const IdKind = {
   /** Conditional orders: the number is the leg (ConditionType). Of a pair that cancels each other: 0. */
   CONDITIONAL_ORDER: 15, OCO_GROUP: 16, TWAP_ORDER: 17,
   FOLLOW: 18,
+  /** Row and sequence of a withdrawal; the sequence is its nonce as well. */
+  WITHDRAWAL: 19,
 } as const
 
 /** A parsed identifier. `slot` is the 30-bit number. */
@@ -47,6 +49,17 @@ export function formatId(kind: number, sequence: number, slot: number): string {
   return `${head}-${HEX16[tagged >>> 16]}-${HEX16[tagged & 0xffff]}${HEX16[check >>> 16]}${HEX16[check & 0xffff]}`
 }
 
+/** Writes the 16 bytes of an id at `at`, as {@link formatId} spells them. */
+export function writeId(view: DataView, at: number, kind: number, sequence: number, slot: number): void {
+  const high = Math.floor(sequence / 0x10000)
+  const low16 = sequence % 0x10000
+  const low = ((high << 16) | low16) >>> 0
+  view.setUint32(at, high)
+  view.setUint32(at + 4, (low16 << 16) | 0x8000 | kind)
+  view.setUint32(at + 8, 0x80000000 | slot)
+  view.setUint32(at + 12, checkBits(kind, Math.floor(high / 0x10000), low, slot))
+}
+
 /** Parses an id of the given kind; `null` when it is malformed, of another kind, or not one of ours. */
 export function parseId(kind: number, text: string): Id | null {
   if (text.length !== 36) return null
@@ -73,3 +86,4 @@ export const conditionalOrderId = (sequence: number, leg: number): string => for
 export const ocoGroupId = (sequence: number): string => formatId(IdKind.OCO_GROUP, sequence, 0)
 export const twapOrderId = (sequence: number, row: number): string => formatId(IdKind.TWAP_ORDER, sequence, row)
 export const followId = (sequence: number, row: number): string => formatId(IdKind.FOLLOW, sequence, row)
+export const withdrawalId = (sequence: number, row: number): string => formatId(IdKind.WITHDRAWAL, sequence, row)

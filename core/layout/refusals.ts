@@ -345,6 +345,28 @@ export const REFUSALS = {
     483, 'COPY_PARTLY_FILLED', 'CONFLICT', 'The book had less within the band than was to be copied', 'BadRequest',
   ),
   COPY_TRADING_OFF: refusal(484, 'COPY_TRADING_OFF', 'PERMISSION_DENIED', 'Copy trading is switched off', 'PermissionDenied'),
+  WITHDRAWALS_STOPPED: refusal(
+    490, 'WITHDRAWALS_STOPPED', 'UNAVAILABLE', 'Withdrawals are stopped for now; nothing was applied', 'ExchangeNotAvailable',
+  ),
+  WITHDRAWAL_TOO_SMALL: refusal(491, 'WITHDRAWAL_TOO_SMALL', 'VALIDATION_ERROR', 'The amount is below the least withdrawal', 'BadRequest'),
+  WITHDRAWAL_LIMIT: refusal(
+    492, 'WITHDRAWAL_LIMIT', 'VALIDATION_ERROR', 'The withdrawal is beyond what may be withdrawn today', 'BadRequest',
+  ),
+  TOO_MANY_WITHDRAWALS: refusal(
+    493, 'TOO_MANY_WITHDRAWALS', 'CONFLICT', 'Too many withdrawals are under way, of the account or its family', 'BadRequest',
+  ),
+  WITHDRAWAL_STATUS: refusal(
+    494, 'WITHDRAWAL_STATUS', 'CONFLICT', 'The status of the withdrawal does not allow this', 'BadRequest',
+  ),
+  CHAIN_ORDER: refusal(
+    495, 'CHAIN_ORDER', 'CONFLICT', 'What the chain says does not follow what it said before', 'BadRequest',
+  ),
+  SETTLEMENT_ORDER: refusal(
+    496, 'SETTLEMENT_ORDER', 'CONFLICT', 'Another batch of settlement is next, or too many are open', 'BadRequest',
+  ),
+  CHAIN_UNAVAILABLE: refusal(
+    909, 'CHAIN_UNAVAILABLE', 'UNAVAILABLE', 'The chain or the signer does not answer; nothing was applied', 'ExchangeNotAvailable',
+  ),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

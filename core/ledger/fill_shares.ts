@@ -7,7 +7,7 @@
  *                never more than what the house earned.
  *   share        net income × REVENUE_SHARE_PPM / 10^6, truncated; of an application that takes part in the program
  */
-import { WHOLE_PPM } from '../layout/builder.ts'
+import { WHOLE_PPM } from '../lib/ppm.ts'
 import { CreditSource } from '../layout/event.ts'
 import { emitApplicationFee } from '../events/emit.ts'
 import { R } from '../state/balances.ts'

@@ -13,7 +13,7 @@
  * A reward is its owner's at once, in the asset of the fee, as BALANCE.REWARDS of his row; TRANSFER_REWARDS makes it available
  * (programs/referrals.ts). Each fill looks at three accounts a side at most.
  */
-import { WHOLE_PPM } from '../layout/builder.ts'
+import { WHOLE_PPM } from '../lib/ppm.ts'
 import { REFERRAL_LEVELS, REWARD_AMOUNTS, REWARD_EARNERS } from '../layout/referrals.ts'
 import { writeI64, write } from '../layout/record.ts'
 import { emitReferralReward } from '../events/emit.ts'

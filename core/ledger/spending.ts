@@ -9,6 +9,7 @@
  * A master-funded order was admitted under a limit, whose row stays, so counting always finds one. Orders without the flag pay one test.
  */
 import { Flag } from '../layout/command.ts'
+import { DAY_MS, dayOf } from '../lib/day.ts'
 import { ORDER, PROFILE, SPEND_LIMIT, SpendLimitState, TERMS } from '../state/columns.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import {
@@ -18,10 +19,9 @@ import type { State } from '../state/state.ts'
 import { R, touchAccount } from '../state/balances.ts'
 
 const USABLE = SpendLimitState.EXISTS | SpendLimitState.ACTIVE
-const DAY_MS = 86_400_000
 
 /** The UTC midnight at or before a time, Unix ms. */
-export const midnightOf = (time: number): number => Math.floor(time / DAY_MS) * DAY_MS
+export const midnightOf = (time: number): number => dayOf(time) * DAY_MS
 
 /** The asset that an order with these flags spends: base of a SELL, quote of a BUY. */
 export const assetSpent = (state: State, pair: number, flags: number): number =>
@@ -131,7 +131,7 @@ function count(state: State, row: number): void {
   gain(state, limit, SPEND_LIMIT.OUTSTANDING, R.RESERVED)
   if (getF64(state, limit, SPEND_LIMIT.RESET_AT) + DAY_MS <= now(state)) {
     setI64(state, limit, SPEND_LIMIT.SPENT, 0n)
-    setF64(state, limit, SPEND_LIMIT.RESET_AT, Math.floor(now(state) / DAY_MS) * DAY_MS)
+    setF64(state, limit, SPEND_LIMIT.RESET_AT, midnightOf(now(state)))
   }
   gain(state, limit, SPEND_LIMIT.SPENT, R.TAKEN)
   if (getI64(state, limit, SPEND_LIMIT.SPENT) > MAX_ISSUED) setI64(state, limit, SPEND_LIMIT.SPENT, MAX_ISSUED)

@@ -247,7 +247,7 @@ function addAccessorsOf(module, accessors, program, code) {
  * accessor is found in it, and when two layouts have one name.
  */
 export function inlineAccessors(code, modules, layouts = []) {
-  if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
+  if (/\$\d/.test(code.replace(/\w\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
   const program = parseAst(code)
   const accessors = new Map()
   for (const module of modules) addAccessorsOf(module, accessors, program, code)

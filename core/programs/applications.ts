@@ -18,7 +18,7 @@ import {
   APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS, ORIGIN_WORDS, SCALAR,
 } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
-import { sameWords } from '../state/indexes.ts'
+import { areZero, sameWords } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { add, applicationRow, clearWords, get, getF64, now, originRow, sequence, set, setF64, setWords, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -162,8 +162,8 @@ export function setServerKey(state: State, command: Views, base: number): void {
     return
   }
   const row = applicationRow(state, application)
-  const ends = isZero(command.i32, base + at.hash, KEY_WORDS)
-  const keepsOld = !ends && graceMs > 0 && !isZero(state.i32, wordOf(row, APPLICATION.KEY), KEY_WORDS)
+  const ends = areZero(command.i32, base + at.hash, KEY_WORDS)
+  const keepsOld = !ends && graceMs > 0 && !areZero(state.i32, wordOf(row, APPLICATION.KEY), KEY_WORDS)
   if (keepsOld) setWords(state, row, APPLICATION.OLD_KEY, KEY_WORDS, state.i32, wordOf(row, APPLICATION.KEY))
   else clearWords(state, row, APPLICATION.OLD_KEY, KEY_WORDS)
   const until = keepsOld ? now(state) + graceMs : 0
@@ -173,11 +173,6 @@ export function setServerKey(state: State, command: Views, base: number): void {
   add(state, row, APPLICATION.VERSION, 1)
   const result = emitResult(state, command, base, 0, -1, application, 0)
   writeF64(state.outbox, result, SERVER_KEY_ANSWER.at.oldKeyUntil, until)
-}
-
-function isZero(words: Int32Array, at: number, count: number): boolean {
-  for (let word = 0; word < count; word++) if (words[at + word] !== 0) return false
-  return true
 }
 
 /** One of its accounts is no more. */

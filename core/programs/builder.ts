@@ -11,9 +11,10 @@
  */
 import { BUILDER_FEE_ANSWER, BUILDER_PROGRAM_ANSWER, ENROLLMENT_ANSWER } from '../layout/answers.ts'
 import {
-  BUILDER_CAP_MOST_BPS, ENROLL_APPLICATION_COMMAND, SET_BUILDER_FEE_COMMAND, SET_BUILDER_PROGRAM_COMMAND, UNCHANGED, WHOLE_PPM,
+  BUILDER_CAP_MOST_BPS, ENROLL_APPLICATION_COMMAND, SET_BUILDER_FEE_COMMAND, SET_BUILDER_PROGRAM_COMMAND, UNCHANGED,
 } from '../layout/builder.ts'
 import { read, readF64, write, writeF64 } from '../layout/record.ts'
+import { WHOLE_PPM } from '../lib/ppm.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'

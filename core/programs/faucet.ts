@@ -2,25 +2,27 @@
  * The testnet faucet: `dailyLimit` requests per account in any rolling 24 hours (specification, Faucet info; quota is per wallet and
  * application, which is what an account is). One request mints the genesis amount of one asset or of all.
  *
- * At most MAX_ISSUED atoms of an asset are ever minted. A request of all mints what has room; it is refused when nothing has. (Before the
- * rules 2: when anything had none, so one asset at its ceiling closed the faucet for good.) Which assets it left out need not be kept with
- * it: totals only grow, so an asset is left out of every request from the one on whose sequence its row has (TOTAL.LEFT_OUT).
+ * At most MAX_ISSUED atoms of an asset are ever issued, deposits counted and withdrawals not taken off. A request of all mints what has
+ * room; it is refused when nothing has. (Before the rules 2: when anything had none, so one asset at its ceiling closed the faucet for
+ * good.) Which assets it left out need not be kept with it: what was ever issued only grows, so an asset is left out of every request from
+ * the one on whose sequence its row has (TOTAL.LEFT_OUT).
  */
 import { AgentGrant, MINT_COMMAND } from '../layout/command.ts'
 import { MINT_ANSWER } from '../layout/answers.ts'
 import { writeF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  assetCount, assetListingRow, balanceRow, faucetOf, gain, getF64, getI64, now, setF64, totalRow, touchBalance,
+  assetCount, assetListingRow, balanceRow, faucetOf, gain, getF64, now, setF64, totalRow, touchBalance,
 } from '../state/rows.ts'
 import { BALANCE, CLOCK, SCALAR, TOTAL } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
-import { FAUCET_LIMIT_MAX, MAX_ISSUED, type Genesis } from '../state/genesis.ts'
+import { FAUCET_LIMIT_MAX, type Genesis } from '../state/genesis.ts'
 import { ASSET_LISTING } from '../state/listing_rows.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { State } from '../state/state.ts'
 import { R, touchAccount } from '../state/balances.ts'
 import { keepAccount } from '../state/blank_list.ts'
+import { mayIssue } from '../state/vault_pools.ts'
 import { ownerAccount } from './sessions.ts'
 
 export const FAUCET_WINDOW_MS = 86_400_000
@@ -73,8 +75,10 @@ function hasRoom(state: State, asset: number): boolean {
   return assets.some(({ index, faucetAtoms }) => faucetAtoms > 0n && assetHasRoom(state, index))
 }
 
-const assetHasRoom = (state: State, asset: number): boolean =>
-  getI64(state, totalRow(state, asset), TOTAL.ISSUED) + state.genesis.assets[asset]!.faucetAtoms <= MAX_ISSUED
+const assetHasRoom = (state: State, asset: number): boolean => {
+  state.registers[R.AMOUNT] = state.genesis.assets[asset]!.faucetAtoms
+  return mayIssue(state, asset)
+}
 
 /** Mints an asset if it is one that the faucet has and it has room. */
 function credit(state: State, account: number, asset: number): void {

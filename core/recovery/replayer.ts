@@ -4,7 +4,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
-import { LAYOUT, slotsOfKind } from '../layout/command.ts'
+import { LAYOUT, slotsOfKind, typeOfKind } from '../layout/command.ts'
 import { modernised } from '../layout/first_layout.ts'
 import { apply, setTime } from '../engine/apply.ts'
 import { warmAhead } from '../engine/warm.ts'
@@ -39,6 +39,37 @@ export interface Replayer {
   sink: ((events: Views, count: number) => void) | null
   /** Applies one batch; throws {@link Divergence} when the journal knows of other events. */
   batch(batch: Batch): void
+  /**
+   * The same, but it stops after each command of this type, with the state as that command left it. The batch is taken by the first step
+   * and need not stay; it must be gone through to its end before the next one, and until then `place` is that of its beginning.
+   */
+  inSteps(batch: Batch, type: number): Generator<void, void>
+}
+
+/** Whether a batch has a command of this type, which is not older than the layouts of today. */
+export function hasCommand(batch: Batch, type: number): boolean {
+  if (batch.sequence === 1 || batch.layout !== LAYOUT) return false
+  for (let at = 0; at < batch.records.length; ) {
+    const kind = batch.records.readUInt32LE(at)
+    if (typeOfKind(kind) === type) return true
+    at += slotsOfKind(kind) * RECORD_BYTES
+  }
+  return false
+}
+
+const NOTHING = new Uint8Array(0)
+/** Its commands in the layouts of today; the first batch is the genesis and has none. */
+function commandsOf({ sequence, layout, records }: Batch): Uint8Array {
+  if (sequence === 1) return NOTHING
+  return layout === LAYOUT ? records : modernised(records)
+}
+
+/** Where the first command of this type ends, of those from word `at` to `words`; there, when none has it. */
+function endBehind(u32: Uint32Array, at: number, words: number, type: number): { end: number; isFound: boolean } {
+  let isFound = false
+  let end = at
+  for (; end < words && !isFound; end += slotsOfKind(u32[end]!) * RECORD_WORDS) isFound = typeOfKind(u32[end]!) === type
+  return { end, isFound }
 }
 
 /** A replayer over `state` that stands at `place`. `listener`, when given, sees every command. */
@@ -55,19 +86,36 @@ export function createReplayer(state: State, place: Place, events: number, liste
     if (outbox.count > 0 && replayer.sink !== null) replayer.sink(outbox, outbox.count)
     outbox.count = 0
   }
-  const applyRecords = (batch: Batch, bytes: number): void => {
-    const end = bytes / 4
-    for (let at = 0, from = 0, warmed = 0; at < end; ) {
+  /** Applies what stands in the views from word `begin` to `end`. `from`: where its first command stands in the batch, bytes. */
+  const applyRecords = (records: Buffer, begin: number, end: number, from: number): number => {
+    for (let at = begin, warmed = begin; at < end; ) {
       if (at >= warmed) warmed = warmAhead(state, views, at, end)
       const next = at + slotsOfKind(views.u32[at]!) * RECORD_WORDS
       if (listener !== undefined) {
-        command = batch.records.subarray(from, from + slotsOfKind(batch.records.readUInt32LE(from)) * RECORD_BYTES)
+        command = records.subarray(from, from + slotsOfKind(records.readUInt32LE(from)) * RECORD_BYTES)
         from += command.length
       }
       apply(state, views, at)
       if (listener !== undefined || outbox.count > outbox.capacity >>> 1) flush()
       at = next
     }
+    return from
+  }
+  /** Takes a batch; how many words of the views its commands are. */
+  const begin = (batch: Batch): number => {
+    if (batch.events !== replayer.events) throw new Divergence(batch.sequence)
+    layout = batch.layout
+    setTime(state, batch.time)
+    if (batch.sequence === 1) state.clock[CLOCK.SEQUENCE]!++
+    const records = commandsOf(batch)
+    if (records.length > views.bytes.length) views = viewsOf(new ArrayBuffer(records.length * 2))
+    views.bytes.set(records)
+    return records.length / 4
+  }
+  const finish = ({ next, checksum }: Pick<Batch, 'next' | 'checksum'>): void => {
+    if (listener === undefined) flush()
+    replayer.place.sequence = next
+    replayer.place.checksum = checksum
   }
   const replayer: Replayer = {
     state,
@@ -75,19 +123,20 @@ export function createReplayer(state: State, place: Place, events: number, liste
     events,
     sink: null,
     batch: (batch) => {
-      if (batch.events !== replayer.events) throw new Divergence(batch.sequence)
-      layout = batch.layout
-      setTime(state, batch.time)
-      if (batch.sequence === 1) state.clock[CLOCK.SEQUENCE]!++
-      else {
-        const records = layout === LAYOUT ? batch.records : modernised(batch.records)
-        if (records.length > views.bytes.length) views = viewsOf(new ArrayBuffer(records.length * 2))
-        views.bytes.set(records)
-        applyRecords(batch, records.length)
-        if (listener === undefined) flush()
+      const words = begin(batch)
+      applyRecords(batch.records, 0, words, 0)
+      finish(batch)
+    },
+    inSteps: function* (taken, type) {
+      const words = begin(taken)
+      const batch = { ...taken, records: Buffer.from(taken.records) }
+      for (let at = 0, told = 0; at < words; ) {
+        const { end, isFound } = endBehind(views.u32, at, words, type)
+        told = applyRecords(batch.records, at, end, told)
+        if (isFound) yield
+        at = end
       }
-      replayer.place.sequence = batch.next
-      replayer.place.checksum = batch.checksum
+      finish(batch)
     },
   }
   outbox.overflow = flush

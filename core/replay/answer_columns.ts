@@ -24,6 +24,7 @@ import {
 import { builderAnswerColumns, builderRefusalColumns } from './builder_columns.ts'
 import { referralAnswerColumns } from './referral_columns.ts'
 import { copyAnswerColumns } from './copy_columns.ts'
+import { vaultAnswerColumns } from './vault_columns.ts'
 import { waitingAnswerColumns } from './waiting_columns.ts'
 
 /** The code is a column of the command's row (kinds.ts). */
@@ -117,6 +118,7 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
   ...launchAnswerColumns(HEAD),
   ...copyAnswerColumns(HEAD),
   ...referralAnswerColumns(HEAD),
+  ...vaultAnswerColumns(HEAD),
 }
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 
@@ -134,6 +136,7 @@ const REFUSED: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.REPLACE_ORDER]: SHORT_REFUSAL_COLUMNS,
   [CommandType.TRANSFER]: SHORT_REFUSAL_COLUMNS,
   [CommandType.TRANSFER_REWARDS]: SHORT_REFUSAL_COLUMNS,
+  [CommandType.INITIATE_WITHDRAWAL]: SHORT_REFUSAL_COLUMNS,
   ...builderRefusalColumns(HEAD),
   [CommandType.MOVE_COLLATERAL]: SHORT_REFUSAL_COLUMNS,
   [CommandType.MINT]: columnsOf(MINT_ANSWER, {

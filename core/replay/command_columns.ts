@@ -19,6 +19,7 @@ import { agentMarginAccounts, agentPairs, faucetAmount, lotsOf, masterRow, notio
 import { launchCommandColumns } from './launch_columns.ts'
 import { copyCommandColumns } from './copy_columns.ts'
 import { referralCommandColumns, referrerRow } from './referral_columns.ts'
+import { vaultCommandColumns } from './vault_columns.ts'
 import { LEG_FIELDS, NO_LEGS, waitingCommandColumns } from './waiting_columns.ts'
 
 /** `kind`: which lane it came through, 0 the operator's and the sequencer's own, 1..N the gateway threads. */
@@ -159,4 +160,5 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   ...launchCommandColumns(SIGNED, OWN),
   ...copyCommandColumns(SIGNED, OWN),
   ...referralCommandColumns(SIGNED, OWN),
+  ...vaultCommandColumns(SIGNED, OWN),
 }

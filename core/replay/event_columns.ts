@@ -11,6 +11,7 @@ import {
   whole, type Column,
 } from './meanings.ts'
 import { COPY_EVENT_COLUMNS } from './copy_columns.ts'
+import { VAULT_EVENT_COLUMNS } from './vault_columns.ts'
 import { WAITING_EVENT_COLUMNS } from './waiting_columns.ts'
 
 /** The RESULT's are those of its command (answer_columns.ts). */
@@ -95,4 +96,5 @@ export const EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> = {
   ...BUILDER_EVENT_COLUMNS,
   ...COPY_EVENT_COLUMNS,
   ...REFERRAL_EVENT_COLUMNS,
+  ...VAULT_EVENT_COLUMNS,
 }

@@ -53,6 +53,14 @@ export const COMMAND_KINDS = {
     CommandType.COPY_STEP, CommandType.SET_COPY_PROGRAM,
   ],
   referrals: [CommandType.SET_REFERRAL_SHARES, CommandType.TRANSFER_REWARDS],
+  withdrawals: [
+    CommandType.INITIATE_WITHDRAWAL, CommandType.ADVANCE_WITHDRAWAL, CommandType.REVIEW_WITHDRAWAL, CommandType.SET_WITHDRAWAL_TERMS,
+    CommandType.STOP_WITHDRAWALS,
+  ],
+  chain_deposits: [
+    CommandType.CREDIT_DEPOSIT, CommandType.ADVANCE_CHAIN, CommandType.ASSIGN_SUSPENSE, CommandType.FAUCET_MINTED,
+  ],
+  settlement_batches: [CommandType.OPEN_SETTLEMENT, CommandType.CONFIRM_SETTLEMENT],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {
@@ -77,6 +85,9 @@ export const EVENT_KINDS = {
   follow_changes: EventType.FOLLOW,
   leader_changes: EventType.LEADER,
   referral_rewards: EventType.REFERRAL_REWARD,
+  withdrawal_changes: EventType.WITHDRAWAL,
+  deposits: EventType.DEPOSIT,
+  settlements: EventType.SETTLEMENT,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

@@ -1,6 +1,6 @@
 /**
  * The replay tools: read-only, usable while the exchange runs. Results go to standard output, progress and errors to standard error.
- * Exit code 0: all is well; 1: verify or diff found something; 2: the call was wrong or the journal cannot be read.
+ * Exit code 0: all is well; 1: verify, diff or settlement found something; 2: the call was wrong or the journal cannot be read.
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,6 +11,7 @@ import { inspect } from './inspect.ts'
 import { inspectPeople } from './inspect_people.ts'
 import { Output } from './output.ts'
 import { openSource, printable } from './steps.ts'
+import { settlement } from './settlement.ts'
 import { isGood, verify } from './verify.ts'
 
 const HELP = `Replay tools: read a journal without changing it, also while the exchange runs.
@@ -22,9 +23,12 @@ const HELP = `Replay tools: read a journal without changing it, also while the e
           inspect --order UUID    one order then, and all that happened to it
           inspect --pair SYMBOL   one pair then: terms, status, the best levels of its book
           inspect --raw --at SEQ  one command and its events as the engine has them, and the state
+  npm run replay -- settlement [DIR] --batch N
+                                  the roots of a batch of settlement once more, from the journal alone, and whether they are those on the
+                                  chain; the balances take long with many accounts
   npm run replay -- diff A B      the first command in which two data directories differ
 
-  --data-dir DIR   the data directory (default: data/var; not for diff)
+  --data-dir DIR   the data directory (default: data/var; not for diff; settlement takes it without the option too)
   --archive DIR    what "npm run journal -- archive" wrote, of a journal that does not go back to its beginning any more; for diff that
                    of A, and given once more that of B
 `
@@ -33,7 +37,7 @@ const OPTIONS = {
   'data-dir': { type: 'string' }, format: { type: 'string' }, at: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' },
   archive: { type: 'string', multiple: true }, help: { type: 'boolean' }, kind: { type: 'string', multiple: true },
   kinds: { type: 'boolean' }, out: { type: 'string' }, user: { type: 'string' }, pair: { type: 'string' }, order: { type: 'string' },
-  raw: { type: 'boolean' },
+  raw: { type: 'boolean' }, batch: { type: 'string' },
 } as const
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
 
@@ -43,6 +47,20 @@ const TAKES: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
   export: ['format', 'from', 'to', 'kind', 'kinds', 'out', 'user', 'pair', 'raw'],
   inspect: ['at', 'user', 'order', 'pair', 'raw'],
   diff: [],
+  settlement: ['batch'],
+}
+
+function runSettlement(dataDir: string, archive: string | undefined, { batch }: Values): number {
+  const number = Number(batch)
+  if (!Number.isSafeInteger(number) || number < 1) throw new RangeError('--batch takes the number of a batch, 1 or more')
+  let next = performance.now() + 1000
+  const found = settlement(dataDir, number, archive, (sequence) => {
+    if (performance.now() < next) return
+    next = performance.now() + 1000
+    console.error(`replayed up to ${sequence}`)
+  })
+  print(found)
+  return found.equal === false ? 1 : 0
 }
 
 function whole(text: string | undefined, name: string, fallback?: number): number {
@@ -129,6 +147,7 @@ function run(): number {
   if (tool === 'verify') return runVerify(dataDir, archives[0])
   if (tool === 'export') return runExport(dataDir, archives[0], values)
   if (tool === 'inspect') return runInspect(dataDir, archives[0], values)
+  if (tool === 'settlement') return runSettlement(a ?? dataDir, archives[0], values)
   if (a === undefined || b === undefined) throw new RangeError('diff takes two data directories')
   const difference = diff(a, b, archives)
   print(difference)

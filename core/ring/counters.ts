@@ -141,6 +141,7 @@ export const GATEWAY_COUNTERS = [
   'questions_refused',
   'questions_waiting',
   'questions_capacity',
+  'ws_settled_left_out',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it told last, how many commands the journal is ahead of that,

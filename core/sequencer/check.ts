@@ -23,6 +23,7 @@ import { PRICE_SOURCE_NAMES } from '../layout/margin.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { RECORD_WORDS, type Layout, type Views } from '../layout/table.ts'
 import { TWAP_LABEL_BYTES, TWAP_OPTION_MASK } from '../layout/twap.ts'
+import { VAULT_CHAINS_MAX, WITHDRAWAL_STOP_NAMES, WithdrawalStatus } from '../layout/vault.ts'
 import { MAX_FEE_PPM, SCALE_MAX } from '../state/pair_terms.ts'
 import type { State } from '../state/state.ts'
 
@@ -156,6 +157,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
     },
     ...waitingRules(pair), ...builderRules(application), ...COPY_RULES, ...referralRules(application, asset),
+    ...vaultRules(application, asset),
   }
 }
 
@@ -196,6 +198,29 @@ const referralRules = (application: Rule, asset: Rule): Readonly<Record<string, 
   transfer_rewards: { asset, options: bits(Option.KEYED), amount: ANY, key: ANY, payload: ANY, unused2: ANY },
 })
 
+const CHAIN = range(0, VAULT_CHAINS_MAX - 1)
+
+/** Of money in and out, and of settlement. A withdrawal is cancelled by a review alone. */
+const vaultRules = (application: Rule, asset: Rule): Readonly<Record<string, Rules>> => ({
+  initiate_withdrawal: { asset, options: bits(Option.KEYED), amount: ANY, destination: ANY, key: ANY, payload: ANY, unused2: ANY },
+  advance_withdrawal: {
+    row: ROW, to: range(WithdrawalStatus.SIGNED, WithdrawalStatus.EXPIRED), withdrawalSequence: SEQUENCE, deadline: MOMENT,
+    block: SEQUENCE, txHash: ANY,
+  },
+  review_withdrawal: { row: ROW, approve: YES_NO, withdrawalSequence: SEQUENCE },
+  set_withdrawal_terms: { asset, reserved: ZERO, minimum: ANY, userDaily: ANY, totalDaily: ANY, approvalAbove: ANY },
+  stop_withdrawals: { cause: range(0, WITHDRAWAL_STOP_NAMES.length - 1) },
+  credit_deposit: {
+    chain: CHAIN, logIndex: SIZE, block: SEQUENCE, asset: [RANGE, -1, asset[2]], application, amount: ANY, remainder: ANY, txHash: ANY,
+    beneficiary: ANY, token: ANY,
+  },
+  advance_chain: { chain: CHAIN, rewind: YES_NO, chainId: SEQUENCE, block: SEQUENCE, blockTime: MOMENT, blockHash: ANY },
+  assign_suspense: { row: ROW, account: ROW, suspenseSequence: SEQUENCE, createdSequence: SEQUENCE },
+  open_settlement: { batch: SEQUENCE },
+  confirm_settlement: { batch: SEQUENCE, block: SEQUENCE, tradesRoot: ANY, balancesRoot: ANY, txHash: ANY },
+  faucet_minted: { asset, reserved: ZERO, amount: ANY, through: MOMENT, txHash: ANY },
+})
+
 /** Of copy trading. */
 const COPY_RULES: Readonly<Record<string, Rules>> = {
   register_leader: { length: range(0, HANDLE_BYTES), reserved: ZERO, handle: ANY },
@@ -220,7 +245,9 @@ const OPERATOR: readonly number[] = [
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
   CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
-  CommandType.SET_REFERRAL_SHARES, CommandType.SET_COPY_PROGRAM,
+  CommandType.SET_REFERRAL_SHARES, CommandType.SET_COPY_PROGRAM, CommandType.ADVANCE_WITHDRAWAL, CommandType.REVIEW_WITHDRAWAL,
+  CommandType.SET_WITHDRAWAL_TERMS, CommandType.STOP_WITHDRAWALS, CommandType.CREDIT_DEPOSIT, CommandType.ADVANCE_CHAIN,
+  CommandType.ASSIGN_SUSPENSE, CommandType.OPEN_SETTLEMENT, CommandType.CONFIRM_SETTLEMENT, CommandType.FAUCET_MINTED,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

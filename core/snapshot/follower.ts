@@ -14,6 +14,7 @@ import { openJournal } from '../journal/file.ts'
 import { sayLastWords } from '../lib/last_words.ts'
 import { realIo } from '../lib/io.ts'
 import { createSnapshotter } from '../recovery/snapshotter.ts'
+import { settlementFiles } from '../settlement/store.ts'
 import { CLOCK } from '../state/columns.ts'
 import { receiptFiles, snapshotDirectory, snapshotFiles } from './file.ts'
 
@@ -53,6 +54,7 @@ const receipts = receiptFiles(dataDir, {
 })
 const snapshotter = createSnapshotter({
   journal, snapshots: snapshotFiles(dataDir, receipts), archive: () => archiveOf(dataDir, journal), io: realIo, warn, beat,
+  settlement: settlementFiles(dataDir, warn),
   every: Number(everyText), keep: Number(keepText),
   written: (sequence) => say({ type: 'snapshot', sequence }),
   audited: (audited) => say({ type: 'audit', ...audited }),

@@ -18,6 +18,8 @@
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
 import { LAUNCHES_MAX } from '../layout/launches.ts'
+import { VAULT_CHAINS_MAX } from '../layout/vault.ts'
+import { ACCOUNT_WORDS, PROFILE_WORDS } from './account_rows.ts'
 import { ADD_ON_WORDS, APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
 import {
   CONDITIONAL_WORDS, PENDING_MARKS_WIDTH, TRAIL_GROUP_WORDS, TRAIL_QUEUE_WORDS, TWAP_WORDS, WAITING_WORDS,
@@ -37,8 +39,14 @@ import {
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 import { REFERRAL_WORDS, REFERRING_WORDS } from './referral_rows.ts'
 import { CLOCK, SCALAR } from './scalars.ts'
+import {
+  DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT_WORDS, FAUCET_MINTS, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE_WORDS, VAULT_ACCOUNT_WORDS,
+  VAULT_CHAIN_WORDS, VAULT_TOTAL_WORDS, VAULT_WORDS, WITHDRAWAL_WORDS,
+} from './vault_rows.ts'
 
 export { ADD_ON, APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
+export { ACCOUNT, PROFILE } from './account_rows.ts'
+export { ACCOUNT_WORDS, PROFILE_WORDS }
 export { CLOCK, SCALAR }
 export { ADD_ON_WORDS, APPLICATION_WORDS, ORIGIN_WORDS }
 export { AGENT, AGENT_MARGIN, AgentStatus, SPEND_LIMIT, SpendLimitState } from './family_rows.ts'
@@ -81,42 +89,6 @@ export const ORDER = {
 
 export const CLIENT_ORDER_ID_WORDS = 10
 
-/** What orders touch in the first 64 B, what signing in, listing and counting touch in the other. */
-export const ACCOUNT_WORDS = 32
-export const ACCOUNT = {
-  APPLICATION: 0, OPEN_ORDERS: 1,
-  /** Newest resting order, or -1; the list runs to the oldest. */
-  ORDERS_HEAD: 2,
-  /** Grows with every change of the account's balances or orders: readers compare it before and after a copy. */
-  VERSION: 3,
-  /** Row of the account that its family is counted on: its master, or itself. */
-  FAMILY: 4,
-  /** On that row, what the whole family holds of a pool (shares.ts): resting orders, receipts ... */
-  FAMILY_ORDERS: 5, FAMILY_RECEIPTS: 6,
-  /** ... rows of agents and of spend limits. */
-  FAMILY_AGENTS: 11, FAMILY_LIMITS: 12,
-  /** Receipts of the account alone. */
-  RECEIPTS: 7,
-  /** Fee tier, an index into the genesis' feeTiers ... */
-  TIER: 8,
-  /** ... and its discounts in ppm, repeated so that an order finds its rates without the genesis. */
-  MAKER_DISCOUNT: 9, TAKER_DISCOUNT: 10,
-  /** Its parent margin account, row + 1; 0: none was used yet. How many margin accounts it has, that one included. */
-  PARENT_MARGIN: 13, MARGIN_ACCOUNTS: 21,
-  /** On the row of its family: risk buckets and positions of the family. */
-  FAMILY_BUCKETS: 30, FAMILY_POSITIONS: 31,
-  /** f64, Unix ms: when all its orders are cancelled unless it says otherwise before (orders/dead_man.ts); 0: never. */
-  DEADLINE: f64(14),
-  /** 20 bytes. */
-  ADDRESS: 16,
-  /** f64 each. */
-  CREATED_AT: f64(22), CREATED_SEQUENCE: f64(24),
-  /** Of a blank account (programs/blank_accounts.ts), otherwise 0: its neighbours in their list, rows + 1 ... */
-  BLANK_OLDER: 26, BLANK_NEWER: 27,
-  /** ... and when its wallet opened or refreshed a session last, f64, Unix ms. */
-  BLANK_SINCE: f64(28),
-} as const
-
 /**
  * Of one asset of one account; row = account × assets + asset. VERSION grows with every change of the first two. REWARDS: atoms that it
  * earned as a referrer and did not move to its available yet (programs/referrals.ts).
@@ -155,25 +127,6 @@ export const SWEEP = {
 export const SweptBy = { OWNER: 1, OPERATOR: 2, ITSELF: 3 } as const
 export type SweptBy = (typeof SweptBy)[keyof typeof SweptBy]
 
-/** What is known of an account besides trading. Rows in links are + 1; 0 is none. */
-export const PROFILE_WORDS = 16
-export const PROFILE = {
-  /** Its master; none: it is one. Never changes. */
-  MASTER: 0,
-  /** Sub-accounts, newest first, and how many. */
-  FIRST_SUB: 1, NEXT_SUB: 2, SUBS: 3,
-  /** Of a sub-account, which has none of its own: 1 when its wallet agreed to its master. */
-  CONSENTED: 3,
-  /** Of a sub-account: its spend limits. */
-  FIRST_LIMIT: 4,
-  /** Delegated agents, newest first, and how many rows. */
-  FIRST_AGENT: 5, AGENTS: 6,
-  /** Sessions of its own wallet. */
-  FIRST_SESSION: 7,
-  /** 32 bytes of printable ASCII, zero padded. */
-  USERNAME: 8,
-} as const
-
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by number modulo 15. */
 export const FAUCET_WORDS = 32
 
@@ -208,7 +161,10 @@ export const NO_ASK = 0x7fffffff
 export const LIMIT_WORDS = 2
 export const LIMIT = { IN_FORCE: 0, NEXT: 1 } as const
 
-/** Per asset: atoms issued by the faucet (never fewer), fee income of the house (may be negative: rebates are its cost). */
+/**
+ * Per asset: atoms that there are on the exchange, of the faucet and of deposits and less what was withdrawn; fee income of the house (may
+ * be negative: rebates are its cost). With what was withdrawn (vault_rows.ts) the first only grows.
+ */
 export const TOTAL_WORDS = 8
 export const TOTAL = {
   ISSUED: i64(0), FEES: i64(2),
@@ -309,6 +265,8 @@ const perPerp: Size = ({ limits }) => limits.perps + 1
 const perApplication: Size = ({ limits }) => limits.applications
 const perLeader: Size = ({ limits }) => limits.leaders
 const perFollow: Size = ({ limits }) => limits.follows
+const perWithdrawal: Size = ({ limits }) => limits.withdrawals
+const perSuspense: Size = ({ limits }) => limits.suspense
 /** Rows that have so many words for each perpetual. */
 const perpsWide = (words: number): Size => ({ limits }) => words * Math.max(1, limits.perps)
 const perMarginedAccount: Size = ({ limits }) => (limits.perps === 0 ? 0 : limits.accounts)
@@ -378,6 +336,15 @@ const DECLARED = {
   followPairs: { type: 'i32', width: perpsWide(FOLLOW_PAIR_WORDS), rows: perFollow, kept: SCALAR.FOLLOWS_USED, views: ['F64', 'I64'] },
   referring: { type: 'i32', width: REFERRING_WORDS, rows: () => 1, kept: 'all' },
   referrals: { type: 'i32', width: REFERRAL_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
+  vault: { type: 'i32', width: VAULT_WORDS, rows: () => 1, kept: 'all', views: ['F64'] },
+  vaultTotals: { type: 'i32', width: VAULT_TOTAL_WORDS, rows: perAsset, kept: SCALAR.ASSETS, views: ['F64', 'I64'] },
+  vaultAccounts: { type: 'i32', width: VAULT_ACCOUNT_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
+  withdrawals: { type: 'i32', width: WITHDRAWAL_WORDS, rows: perWithdrawal, kept: SCALAR.WITHDRAWALS_USED, views: ['F64', 'I64'] },
+  suspense: { type: 'i32', width: SUSPENSE_WORDS, rows: perSuspense, kept: SCALAR.SUSPENSE_USED, views: ['F64', 'I64'] },
+  vaultChains: { type: 'i32', width: VAULT_CHAIN_WORDS, rows: () => VAULT_CHAINS_MAX, kept: 'all', views: ['F64'] },
+  depositIds: { type: 'i32', width: DEPOSIT_ID_WORDS, rows: () => DEPOSIT_IDS, kept: 'all', views: ['F64'] },
+  faucetMints: { type: 'i32', width: FAUCET_MINT_WORDS, rows: () => FAUCET_MINTS, kept: 'all', views: ['F64'] },
+  settlements: { type: 'i32', width: SETTLEMENT_WORDS, rows: () => SETTLEMENTS, kept: 'all', views: ['F64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

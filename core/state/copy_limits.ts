@@ -1,4 +1,5 @@
 /** Limits of copy trading, in the genesis. A document of before it has the defaults. */
+import { DAY_MS } from '../lib/day.ts'
 
 export interface CopyLimits {
   /** Leaders, whose handles are kept for a pause too, and follows of all users, of one account and of one leader. */
@@ -11,8 +12,6 @@ export interface CopyLimits {
   /** ms until a handle that was released may be another account's. */
   handlePauseMs: number
 }
-
-const DAY_MS = 86_400_000
 
 /** Those of a document; `optional` reads one that may be absent. Without perpetuals nothing is copied, and no row is kept for it. */
 export function copyLimits(

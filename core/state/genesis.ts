@@ -18,6 +18,8 @@ import { RULES } from './rules.ts'
 import { referralSharesOf } from './referral_shares.ts'
 import { sweeperChainsOf, type SweeperChain } from './sweeper.ts'
 import { copyLimits, type CopyLimits } from './copy_limits.ts'
+import { vaultLimits, type VaultLimits } from './vault_limits.ts'
+import { withdrawalTermsOf, type WithdrawalTerms } from './vault_terms.ts'
 import { waitingLimits, type WaitingLimits } from './waiting_limits.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
@@ -28,7 +30,7 @@ export const FEE_TIERS_MAX = 16
 /** Most requests a faucet window may hold; the row of an account stores that many times. */
 export const FAUCET_LIMIT_MAX = 15
 
-export interface Limits extends CopyLimits, WaitingLimits {
+export interface Limits extends CopyLimits, VaultLimits, WaitingLimits {
   /** Live orders of all pairs. */
   orders: number
   accounts: number
@@ -77,6 +79,8 @@ export interface Asset extends AssetTerms {
   symbol: string
   token: string
   iconUrl: string | null
+  /** What may be withdrawn until the operator says otherwise; without it whatever there is, from one atom on. */
+  withdrawal?: WithdrawalTerms | undefined
 }
 
 export interface Pair extends PairTerms {
@@ -196,7 +200,7 @@ function limitsOf(json: Json, listed: { assets: number; pairs: number; perps: nu
     assets: optional('assets', listed.assets, ASSETS_MAX, listed.assets),
     pairs: optional('pairs', listed.pairs, AGENT_PAIRS_MAX, manyTicks ? listed.pairs : reserved(listed.pairs)),
     ...marginLimits(json, listed.perps, optional),
-    ...waitingLimits(json, listed.perps, optional), ...copyLimits(json, listed.perps, optional),
+    ...waitingLimits(json, listed.perps, optional), ...copyLimits(json, listed.perps, optional), ...vaultLimits(json, optional),
   }
 }
 
@@ -226,6 +230,14 @@ function marginLimits(
   }
 }
 
+function withdrawalOf(json: Json, symbol: string, scale: number): WithdrawalTerms | undefined {
+  try {
+    return withdrawalTermsOf(json['withdrawal'], scale)
+  } catch (error) {
+    throw new GenesisError(`genesis: ${symbol}: ${(error as Error).message}`)
+  }
+}
+
 function assetOf(json: Json, index: number): Asset {
   const decimals = wholeNumber(json, 'decimals', 0, 18)
   const scale = wholeNumber(json, 'scale', 0, decimals)
@@ -240,6 +252,7 @@ function assetOf(json: Json, index: number): Asset {
     scale,
     faucetAtoms: need(faucet, 'faucetAmount has more digits than the scale'),
     iconUrl: (json['iconUrl'] as string | null) ?? null,
+    withdrawal: withdrawalOf(json, text(json, 'symbol'), scale),
   }
 }
 

@@ -34,13 +34,17 @@ const OF_LAUNCHES: readonly ColumnName[] = ['launches']
 const OF_COPYING: readonly ColumnName[] = ['copying', 'copyAccounts', 'leaders', 'leads', 'follows', 'followPairs']
 /** Columns of the referral program. An exchange in which nobody was brought has not written them. */
 const OF_REFERRALS: readonly ColumnName[] = ['referring', 'referrals']
+/** Columns of money in and out. An exchange that never had a command of those has not written them. */
+const OF_VAULT: readonly ColumnName[] = [
+  'vault', 'vaultTotals', 'vaultAccounts', 'withdrawals', 'suspense', 'vaultChains', 'depositIds', 'faucetMints', 'settlements',
+]
 /** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
 /**
  * The stored columns in their fixed order. Valid while nothing is applied. Without perpetuals there is nothing of margin trading among
- * them, before the first order that waits nothing of those, and so with what applications charge, launches, copy trading and referrals:
- * snapshots of exchanges from before any of these stay what they are.
+ * them, before the first order that waits nothing of those, and so with what applications charge, launches, copy trading, referrals and
+ * money in and out: snapshots of exchanges from before any of these stay what they are.
  */
 export function storedColumns(state: State): StoredColumn[] {
   const trades = state.genesis.limits.perps > 0
@@ -48,7 +52,7 @@ export function storedColumns(state: State): StoredColumn[] {
   const absent = new Set<ColumnName>([
     ...(trades ? [] : OF_MARGIN), ...(waited ? [] : OF_WAITING), ...(state.scalars[SCALAR.ADD_ONS_USED] !== 0 ? [] : OF_ADD_ONS),
     ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES), ...(state.scalars[SCALAR.LEADERS_USED] !== 0 ? [] : OF_COPYING),
-    ...(state.scalars[SCALAR.REFERRING] !== 0 ? [] : OF_REFERRALS),
+    ...(state.scalars[SCALAR.REFERRING] !== 0 ? [] : OF_REFERRALS), ...(usesVault(state) ? [] : OF_VAULT),
   ])
   const later = state.scalars.subarray(SCALAR.MARGIN_ACCOUNTS_USED).some((scalar) => scalar !== 0)
   return columnsOf(state.genesis).filter(({ name, derived }) => !derived && !absent.has(name)).map((column) => {
@@ -57,6 +61,9 @@ export function storedColumns(state: State): StoredColumn[] {
     return { name: column.name, bytes: bytes.subarray(0, used) }
   })
 }
+
+/** Every command of money in and out is counted in column `vault`, refused ones too. */
+const usesVault = (state: State): boolean => state.vault.some((word) => word !== 0)
 
 /** What was raised, of the words of column `limits`. */
 export function raisedLimits(words: Float64Array, word: number): Partial<Limits> {

@@ -50,6 +50,12 @@ export function hashWords(state: State, first: number, source: Int32Array, at: n
   return (v1 ^ v3) >>> 0
 }
 
+/** Whether `count` words from `at` on are all zero. */
+export function areZero(words: Int32Array, at: number, count: number): boolean {
+  for (let word = 0; word < count; word++) if (words[at + word] !== 0) return false
+  return true
+}
+
 export function sameWords(a: Int32Array, atA: number, b: Int32Array, atB: number, words: number): boolean {
   for (let i = 0; i < words; i++) if (a[atA + i] !== b[atB + i]) return false
   return true

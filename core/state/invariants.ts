@@ -3,10 +3,10 @@
  * replay verification and after a snapshot was loaded. Every failure is an InvariantBroken that begins with the number of the
  * invariant:
  *
- *   I1   conservation: available + locked + rewards of all accounts + fees of the house = issued, per asset, exactly; of the collateral of
- *        perpetuals with what margin accounts, buckets, positions and the funding pool hold (invariants_margin.ts)
- *   I2   no negative balance; locked = sum of the holds of open spot orders; a hold is what its order may still cost, of an order of a
- *        perpetual collateral, 0 or more (M)
+ *   I1   conservation: available + locked + rewards of all accounts + fees of the house + suspense = issued, per asset, exactly; of the
+ *        collateral of perpetuals with what margin accounts, buckets, positions and the funding pool hold (invariants_margin.ts)
+ *   I2   no negative balance; locked = sum of the holds of open spot orders and of withdrawals; a hold is what its order may still cost, of
+ *        an order of a perpetual collateral, 0 or more (M)
  *   I3   the fee of an order is its sum, rounded up
  *   I6   the book: never crossed; queues, levels, pages, bitmaps and best prices agree; each live order in exactly one queue
  *   I8   only orders that may rest do: LIMIT, neither IOC nor FOK, terms in range
@@ -26,6 +26,7 @@
  *   W    orders that wait: invariants_waiting.ts, invariants_triggers.ts
  *   C    copy trading: invariants_copies.ts
  *   R    referrals: invariants_referrals.ts
+ *   V    money in and out, and settlement: invariants_vault.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -38,8 +39,6 @@ import {
 } from './columns.ts'
 import { PAIR_LISTING } from './listing_rows.ts'
 import { findAccount, findClientOrderId, findSession } from './indexes.ts'
-import { findReceipt } from './receipt_index.ts'
-import { eachReceiptInMemory, isForgotten, numberOf, pageOf, RECEIPT, timeOfReceipt } from './receipt_pages.ts'
 import { Flag, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
 import { addedToBid, checkAddOns } from './invariants_add_ons.ts'
@@ -53,7 +52,9 @@ import { checkMargin, heldByMargin } from './invariants_margin.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
 import { checkCopies } from './invariants_copies.ts'
+import { checkReceipts } from './invariants_receipts.ts'
 import { checkedRewards, checkOwed, checkReferrals } from './invariants_referrals.ts'
+import { addLocked, checkVault, heldInSuspense } from './invariants_vault.ts'
 import { checkWaiting } from './invariants_waiting.ts'
 import type { State } from './state.ts'
 
@@ -73,7 +74,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
-    checkListings, checkMargin, checkWaiting, checkAddOns, checkLaunches, checkCopies, checkReferrals,
+    checkListings, checkMargin, checkWaiting, checkAddOns, checkLaunches, checkCopies, checkReferrals, checkVault,
   ]
   for (const check of checks) {
     check(state, live)
@@ -208,19 +209,20 @@ function checkBalances(state: State, live: readonly number[]): void {
     const row = payerOf(state, slot) * assets + get(state, termsRow(state, pair), sell ? TERMS.BASE : TERMS.QUOTE)
     held.set(row, (held.get(row) ?? 0n) + holdOf(state, slot))
   }
+  addLocked(state, held)
   for (let row = 0; row < state.scalars[SCALAR.ACCOUNTS]! * assets; row++) {
     const [account, asset] = [Math.floor(row / assets), row % assets]
     const available = getI64(state, balanceRow(state, account, asset), BALANCE.AVAILABLE)
     const locked = getI64(state, balanceRow(state, account, asset), BALANCE.LOCKED)
     const named = `account ${account}, asset ${asset}`
     if (available < 0n || locked < 0n) broken('I2', `${named}: available ${available}, locked ${locked}`)
-    if (locked !== (held.get(row) ?? 0n)) broken('I2', `${named}: locked ${locked}, open orders hold ${held.get(row) ?? 0n}`)
+    if (locked !== (held.get(row) ?? 0n)) broken('I2', `${named}: locked ${locked}, held are ${held.get(row) ?? 0n}`)
   }
 }
 
 function checkConservation(state: State): void {
   for (let asset = 0; asset < assetCount(state); asset++) {
-    let sum = getI64(state, totalRow(state, asset), TOTAL.FEES)
+    let sum = getI64(state, totalRow(state, asset), TOTAL.FEES) + heldInSuspense(state, asset)
     let owed = 0n
     if (asset === state.collateralAsset) sum += heldByMargin(state)
     for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
@@ -231,7 +233,7 @@ function checkConservation(state: State): void {
     checkOwed(state, asset, owed)
     sum += owed
     const issued = getI64(state, totalRow(state, asset), TOTAL.ISSUED)
-    if (sum !== issued) broken('I1', `asset ${asset}: accounts and fees hold ${sum}, issued ${issued}`)
+    if (sum !== issued) broken('I1', `asset ${asset}: accounts, fees and suspense hold ${sum}, issued ${issued}`)
   }
 }
 
@@ -419,31 +421,4 @@ function checkSessions(state: State): void {
     if (findSession(state, sessions, row + SESSION.PUBLIC_KEY) !== session) broken('P', `the key of session ${session} leads elsewhere`)
   }
   checkIndex(state.sessionIndex, 'session', used, (row) => row < used)
-}
-
-/** Those of the store are not read back: a snapshot that is loaded has all of them checked. */
-function checkReceipts(state: State): void {
-  const { scalars, i32, receiptRoom, genesis } = state
-  const count = scalars[SCALAR.RECEIPTS_COUNT]!
-  if (count > genesis.limits.receipts) broken('I11', `${count} receipts`)
-  let [before, next, seen, last] = [0, -1, 0, -1]
-  const look = (number: number, position: number, page: number, at: number): void => {
-    if (next !== -1 && number !== next) broken('I11', `receipt ${number} stands where ${next} should`)
-    next = (number + 1) % receiptRoom.numbers
-    seen++
-    if (pageOf(state, position) !== last) {
-      last = pageOf(state, position)
-      if (numberOf(state, last, page, at - page) !== number) broken('I11', `page ${last} has receipt ${number} by another number`)
-    }
-    const time = timeOfReceipt(state, page, at)
-    if (time < before || time > state.clock[CLOCK.TIME]!) broken('I11', `receipt ${number} is out of order`)
-    before = time
-    if (isForgotten(state, number)) return
-    const found = findReceipt(state, i32[at + RECEIPT.ACCOUNT]!, i32, at + RECEIPT.KEY)
-    if (found !== position) broken('I11', `the key of receipt ${number} leads to ${found}, not ${position}`)
-  }
-  const inMemory = eachReceiptInMemory(state, look)
-  const end = (scalars[SCALAR.RECEIPTS_HEAD]! + count) % receiptRoom.numbers
-  if (count > 0 && next !== end) broken('I11', `receipts end before ${next}, not ${end}`)
-  if (inMemory && seen !== count) broken('I11', `${seen} receipts of ${count}`)
 }

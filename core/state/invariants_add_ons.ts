@@ -1,5 +1,6 @@
 /** What must hold of what applications charge (ledger/add_ons.ts): of each order at rest, of the applications, of the scalars. */
-import { BUILDER_CAP_MOST_BPS, PPM_OF_BPS, WHOLE_PPM } from '../layout/builder.ts'
+import { BUILDER_CAP_MOST_BPS, PPM_OF_BPS } from '../layout/builder.ts'
+import { WHOLE_PPM } from '../lib/ppm.ts'
 import { Flag } from '../layout/flags.ts'
 import { broken } from '../lib/assert.ts'
 import { ACCOUNT, ADD_ON, APPLICATION, ORDER, SCALAR } from './columns.ts'

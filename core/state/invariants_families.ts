@@ -9,6 +9,7 @@
  */
 import { Flag } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
+import { DAY_MS } from '../lib/day.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, CLOCK, ORDER, ORDER_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
   TERMS,
@@ -16,8 +17,6 @@ import {
 import { MAX_ISSUED } from './genesis.ts'
 import { assetCount, get, termsRow } from './rows.ts'
 import type { State } from './state.ts'
-
-const DAY_MS = 86_400_000
 
 /** Throws InvariantBroken at the first that does not hold. `live`: slots of the resting orders. */
 export function checkFamilies(state: State, live: readonly number[]): void {

@@ -4,12 +4,10 @@
  *
  *   "referralShares": ["0.2", "0.05", "0.025"]
  */
-import { WHOLE_PPM } from '../layout/builder.ts'
 import { REFERRAL_LEVELS } from '../layout/referrals.ts'
-import { parseDecimal } from '../lib/decimal.ts'
+import { shareOf, WHOLE_PPM } from '../lib/ppm.ts'
 
 export const DEFAULT_SHARES_PPM: readonly number[] = [200_000, 50_000, 25_000]
-const SHARE_DIGITS = 6
 
 /** Whether shares, ppm, are three, none is negative, and together they are at most all of it. */
 export const areShares = (shares: readonly number[]): boolean =>
@@ -20,7 +18,7 @@ export const areShares = (shares: readonly number[]): boolean =>
 export function referralSharesOf(json: unknown): readonly number[] {
   if (json === undefined) return DEFAULT_SHARES_PPM
   const given: readonly unknown[] = Array.isArray(json) ? json : []
-  const shares = given.map((share) => Number((typeof share === 'string' ? parseDecimal(share, SHARE_DIGITS) : null) ?? -1n))
+  const shares = given.map((share) => (typeof share === 'string' ? shareOf(share) : -1))
   if (areShares(shares)) return shares
   throw new Error('genesis: referralShares must be three decimals from 0 on, together at most 1, each with at most 6 digits')
 }

@@ -31,6 +31,10 @@ import {
   POSITION_WORDS, RANKED_WORDS, RANKING_WORDS, RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
 } from './margin_rows.ts'
 import type { State } from './shape.ts'
+import {
+  DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT_WORDS, FAUCET_MINTS, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE_WORDS, VAULT_ACCOUNT_WORDS,
+  VAULT_CHAIN_WORDS, VAULT_TOTAL_WORDS, WITHDRAWAL_WORDS,
+} from './vault_rows.ts'
 
 // Rows.
 
@@ -117,6 +121,24 @@ export const followAt = (state: State, row: number): number => (row - state.foll
 /** What was mirrored of a perpetual, by its number, from 1; `perps` there may be. */
 export const followPairRow = (state: State, follow: number, perps: number, perp: number): number =>
   (state.followPairsAt + (follow * perps + perp - 1) * FOLLOW_PAIR_WORDS) & ADDRESS_BITS
+
+// Money in and out. Rings are asked by numbers that only grow.
+
+export const vaultRow = (state: State): number => state.vaultAt & ADDRESS_BITS
+export const vaultTotalRow = (state: State, asset: number): number => (state.vaultTotalsAt + asset * VAULT_TOTAL_WORDS) & ADDRESS_BITS
+export const vaultAccountRow = (state: State, account: number): number =>
+  (state.vaultAccountsAt + account * VAULT_ACCOUNT_WORDS) & ADDRESS_BITS
+export const withdrawalRow = (state: State, withdrawal: number): number =>
+  (state.withdrawalsAt + withdrawal * WITHDRAWAL_WORDS) & ADDRESS_BITS
+export const withdrawalAt = (state: State, row: number): number => (row - state.withdrawalsAt) / WITHDRAWAL_WORDS
+export const suspenseRow = (state: State, suspense: number): number => (state.suspenseAt + suspense * SUSPENSE_WORDS) & ADDRESS_BITS
+export const vaultChainRow = (state: State, chain: number): number => (state.vaultChainsAt + chain * VAULT_CHAIN_WORDS) & ADDRESS_BITS
+export const depositIdRow = (state: State, number: number): number =>
+  (state.depositIdsAt + (number % DEPOSIT_IDS) * DEPOSIT_ID_WORDS) & ADDRESS_BITS
+export const faucetMintRow = (state: State, number: number): number =>
+  (state.faucetMintsAt + (number % FAUCET_MINTS) * FAUCET_MINT_WORDS) & ADDRESS_BITS
+export const settlementRow = (state: State, batch: number): number =>
+  (state.settlementsAt + (batch % SETTLEMENTS) * SETTLEMENT_WORDS) & ADDRESS_BITS
 
 // Fields of one word.
 

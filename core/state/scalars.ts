@@ -54,6 +54,8 @@ export const SCALAR = {
   LEADERS_USED: 59, FOLLOWS_USED: 60,
   /** 1: the referral program has something to keep (referral_rows.ts): somebody was brought, or shares were set. */
   REFERRING: 62,
+  /** Rows of money in and out ever used (vault_rows.ts, whose column `vault` has the other numbers). */
+  WITHDRAWALS_USED: 61, SUSPENSE_USED: 63,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

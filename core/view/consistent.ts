@@ -102,18 +102,25 @@ const TURN_MS = 100
  * Runs `copy`, of who accounts are, until no row changed hands meanwhile; `null` when one is in the middle of it for long. `plain`: it
  * reads words that are no `Atomics` (an index); then the word of the turns is changed as the gate is above.
  */
-export function whileOwned<T>({ scalars }: Pick<State, 'scalars'>, copy: () => T, plain = false): T | null {
+export const whileOwned = <T>({ scalars }: Pick<State, 'scalars'>, copy: () => T, plain = false): T | null =>
+  betweenTurns(scalars, SCALAR.ACCOUNT_TURNS, copy, plain, TURN_MS)
+
+/**
+ * Runs `copy` until `words[at]`, which the matcher makes odd before it changes what is copied and even afterwards, was even and the same
+ * before and after it; `null` when it is not for `ms`. `plain`: as above.
+ */
+export function betweenTurns<T>(words: Int32Array, at: number, copy: () => T, plain: boolean, ms: number): T | null {
   let waiting: Waiting | null = null
   for (;;) {
-    const turns = Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
+    const turns = Atomics.load(words, at)
     if ((turns & 1) === 0) {
       const value = copy()
-      const after = plain ? Atomics.add(scalars, SCALAR.ACCOUNT_TURNS, 0) : Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
+      const after = plain ? Atomics.add(words, at, 0) : Atomics.load(words, at)
       if (after === turns) return value
     }
     waiting ??= new Waiting()
     waiting.look()
-    waiting.untilEven(scalars, SCALAR.ACCOUNT_TURNS, TURN_MS)
-    if (waiting.spent >= TURN_MS) return null
+    waiting.untilEven(words, at, ms)
+    if (waiting.spent >= ms) return null
   }
 }

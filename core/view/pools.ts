@@ -6,15 +6,17 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LAUNCHES_MAX } from '../layout/launches.ts'
-import { ACCOUNT, SCALAR, SESSION, TOTAL } from '../state/columns.ts'
+import { ACCOUNT, SCALAR, SESSION } from '../state/columns.ts'
 import { WAITING } from '../state/conditional_rows.ts'
 import { COPY_ACCOUNT, COPYING } from '../state/copy_rows.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { shareOf } from '../state/shares.ts'
 import {
-  accountRow, assetCount, copyAccountRow, copyingRow, get, getF64, getI64, pairCount, sessionRow, totalRow, waitingRow,
+  accountRow, assetCount, copyAccountRow, copyingRow, get, getF64, pairCount, sessionRow, vaultAccountRow, vaultRow, waitingRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { everIssued } from '../state/vault_pools.ts'
+import { VAULT, VAULT_ACCOUNT } from '../state/vault_rows.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
 import { KEY_KEPT_MS } from '../state/session_lists.ts'
 
@@ -55,9 +57,9 @@ export function readPools(state: State, now: number): PoolView[] {
   const shared = (pool: string, used: number, capacity: number): PoolView =>
     ({ pool, used, capacity, share: shareOf(capacity, capacity - used) })
   const bounded = (pool: string, used: number, capacity: number): PoolView => ({ pool, used, capacity, share: null })
-  // In atoms, rounded to what a number can say: a figure, no sum.
+  // In atoms, rounded to what a number can say: a figure, no sum. All that was ever issued takes of the room.
   const minted = genesis.assets.filter(({ faucetAtoms }) => faucetAtoms > 0n).map(({ index, symbol }) =>
-    bounded(`faucet ${symbol}`, Number(getI64(state, totalRow(state, index), TOTAL.ISSUED)), Number(MAX_ISSUED)))
+    bounded(`faucet ${symbol}`, Number(everIssued(state, index)), Number(MAX_ISSUED)))
   return [
     bounded('accounts', keptAccounts(state, now), limits.accounts),
     shared('orders', scalars[SCALAR.ORDERS_LIVE]!, limits.orders),
@@ -79,6 +81,8 @@ export function readPools(state: State, now: number): PoolView[] {
       shared('leaders', get(state, copyingRow(state), COPYING.LEADERS), limits.leaders),
       shared('follows', get(state, copyingRow(state), COPYING.FOLLOWS), limits.follows),
     ]),
+    shared('withdrawals', get(state, vaultRow(state), VAULT.WITHDRAWALS_LIVE), limits.withdrawals),
+    bounded('suspense', get(state, vaultRow(state), VAULT.SUSPENSE_LIVE), limits.suspense),
     ...minted,
   ]
 }
@@ -95,6 +99,7 @@ export const HOLDINGS = {
   positions: { rowOf: accountRow, own: -1, family: ACCOUNT.FAMILY_POSITIONS },
   conditional_orders: { rowOf: waitingRow, own: WAITING.CONDITIONALS, family: WAITING.FAMILY_CONDITIONALS },
   twap_orders: { rowOf: waitingRow, own: WAITING.TWAPS, family: WAITING.FAMILY_TWAPS },
+  withdrawals: { rowOf: vaultAccountRow, own: VAULT_ACCOUNT.LIVE, family: VAULT_ACCOUNT.FAMILY_LIVE },
   leaders: { rowOf: copyAccountRow, own: -1, family: COPY_ACCOUNT.FAMILY_LEADERS },
   follows: { rowOf: copyAccountRow, own: COPY_ACCOUNT.FOLLOWS, family: COPY_ACCOUNT.FAMILY_FOLLOWS },
 } as const

@@ -35,6 +35,8 @@ export interface ClosedOrder extends OrderView {
   /** Status | Reason << 8. */
   outcome: number
   slippageBps: number
+  /** Sequence of the command that ended it. */
+  endSequence: number
 }
 
 export interface ClosedOrderCache {
@@ -215,6 +217,7 @@ export function orderOfResult({ i32, u32, f64, i64 }: Views, base: number, clien
     updatedAt: time,
     expiresAt: cancelled ? 0 : f64[(base + at.expiresAt) >>> 1]!,
     slippageBps: cancelled ? 0 : i32[base + ORDER_ANSWER.at.slippageBps]!,
+    endSequence: f64[(base + at.sequence) >>> 1]!,
     clientOrderId,
   }
 }
@@ -239,6 +242,7 @@ export function orderOfFill({ i32, u32, f64, i64 }: Views, base: number, clientO
     updatedAt: f64[(base + at.time) >>> 1]!,
     expiresAt: 0,
     slippageBps: 0,
+    endSequence: f64[(base + at.sequence) >>> 1]!,
     clientOrderId,
   }
 }
@@ -262,6 +266,7 @@ export function orderOfEnded({ i32, u32, f64, i64 }: Views, base: number, client
     updatedAt: f64[(base + at.time) >>> 1]!,
     expiresAt: 0,
     slippageBps: 0,
+    endSequence: f64[(base + at.sequence) >>> 1]!,
     clientOrderId,
   }
 }
@@ -286,6 +291,7 @@ export function orderOfResized({ i32, u32, f64, i64 }: Views, base: number, clie
     updatedAt: f64[(base + at.time) >>> 1]!,
     expiresAt: 0,
     slippageBps: 0,
+    endSequence: f64[(base + at.sequence) >>> 1]!,
     clientOrderId,
   }
 }

@@ -15,14 +15,18 @@ import {
   CLOSE_MARGIN_ACCOUNT_COMMAND, MOVE_COLLATERAL_COMMAND, OPEN_MARGIN_ACCOUNT_COMMAND, OPEN_RISK_BUCKET_COMMAND,
 } from '../../core/layout/margin.ts'
 import { TRANSFER_REWARDS_COMMAND } from '../../core/layout/referrals.ts'
+import { INITIATE_WITHDRAWAL_COMMAND } from '../../core/layout/vault.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { writeOrderLegs } from './encode_waiting.ts'
 import {
-  formerOrder, formerTransfer, formOfCollateral, formOfOrder, formOfReplacement, formOfRewards, formOfTransfer, HASH_TEXT, hashOf,
+  formerOrder, formerTransfer, formOfCollateral, formOfOrder, formOfReplacement, formOfRewards, formOfTransfer, formOfWithdrawal,
+  HASH_TEXT, hashOf,
 } from './payload.ts'
 import { begin, finish, finishFor, scratch, scratchBytes } from './scratch.ts'
 import { strategyKeyWords } from './strategy_key.ts'
-import type { CollateralTerms, MarginTerms, NamedTarget, OrderTerms, Referrer, RewardsTerms, TransferTerms } from './terms.ts'
+import type {
+  CollateralTerms, MarginTerms, NamedTarget, OrderTerms, Referrer, RewardsTerms, TransferTerms, WithdrawalTerms,
+} from './terms.ts'
 import type { EngineClient } from './engine_client.ts'
 
 const C = ORDER_COMMAND.at
@@ -341,6 +345,17 @@ export function encodeTransferRewards(engine: EngineClient, at: number, correlat
   scratch.i64[to.amount >>> 1] = terms.amount
   if (terms.key !== '') writeKey(caller, terms.key, hashOf(formOfRewards(terms)))
   finishFor(engine, at, CommandType.TRANSFER_REWARDS, correlation, caller)
+}
+
+export function encodeWithdrawal(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: WithdrawalTerms): void {
+  const { at: to } = INITIATE_WITHDRAWAL_COMMAND
+  begin(CommandType.INITIATE_WITHDRAWAL)
+  scratch.i32[to.asset] = terms.asset
+  scratch.u32[to.options] = terms.key === '' ? 0 : Option.KEYED
+  scratch.i64[to.amount >>> 1] = terms.amount
+  writeAddress(terms.destination, to.destination)
+  if (terms.key !== '') writeKey(caller, terms.key, hashOf(formOfWithdrawal(terms)))
+  finishFor(engine, at, CommandType.INITIATE_WITHDRAWAL, correlation, caller)
 }
 
 /** OPEN_MARGIN_ACCOUNT; `label` is at most 32 bytes of UTF-8, '' for none. */

@@ -3,7 +3,7 @@
  *
  * The normal form is a text. It says what the client asked for by the names of the specification, and nothing of how records, flags or
  * requests are laid out, so it stays the same when those change. It begins with the kind of command and the version of the form; then come
- * the fields in the order of {@link formOfOrder}, {@link formOfReplacement} and {@link formOfTransfer}, `;name=value` each:
+ * the fields in the order of {@link formOfOrder} and its neighbours, `;name=value` each:
  *
  *     place/1;pair=<uuid>;side=BUY;type=LIMIT;quantity=<lots>;price=<ticks>;timeInForce=IOC;clientOrderId=5:hello
  *
@@ -28,7 +28,7 @@ import { CollateralMove } from '../../core/layout/margin.ts'
 import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 import type {
-  CollateralTerms, DecimalUnits, LegsTerms, LegTerms, MarginTerms, OrderTerms, RewardsTerms, TrailTerms, TransferTerms,
+  CollateralTerms, DecimalUnits, LegsTerms, LegTerms, MarginTerms, OrderTerms, RewardsTerms, TrailTerms, TransferTerms, WithdrawalTerms,
 } from './terms.ts'
 
 /** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
@@ -123,7 +123,12 @@ export function formOfReplacement({
 export const formOfTransfer = ({ subAccount, asset, toSub, amount }: TransferTerms): string =>
   `transfer/1;subAccount=${subAccount};asset=${asset};direction=${toSub ? 'TO_SUB_ACCOUNT' : 'FROM_SUB_ACCOUNT'};amount=${amount}`
 
+/** TRANSFER_REWARDS; the asset is named by its place in the listing. */
 export const formOfRewards = ({ asset, amount }: RewardsTerms): string => `rewards/1;asset=${asset};amount=${amount}`
+
+/** INITIATE_WITHDRAWAL; the destination stands there also when it is the wallet of the caller, said or not. */
+export const formOfWithdrawal = ({ asset, amount, destination }: WithdrawalTerms): string =>
+  `withdrawal/1;asset=${asset};amount=${amount};destination=${destination}`
 
 const MOVES: readonly string[] = Object.keys(CollateralMove)
 

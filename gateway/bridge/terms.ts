@@ -160,6 +160,18 @@ export interface RewardsTerms {
   readonly key: string
 }
 
+/** Terms of INITIATE_WITHDRAWAL. */
+export interface WithdrawalTerms {
+  /** Index of the asset. */
+  readonly asset: number
+  /** Atoms, at least 1. */
+  readonly amount: bigint
+  /** 0x and 40 hex digits in lower case. */
+  readonly destination: string
+  /** Idempotency key; '' without one. */
+  readonly key: string
+}
+
 /** Who a sign-in names as its referrer. */
 export interface Referrer {
   /** Row of the account, and the sequence that made it. */

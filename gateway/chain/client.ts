@@ -41,7 +41,7 @@ export interface ChainClient {
   call(address: string, data: string, signal: AbortSignal): Promise<CallAnswer>
 }
 
-interface RpcFailure {
+export interface RpcFailure {
   readonly code: unknown
   readonly message: unknown
 }
@@ -101,17 +101,26 @@ export function createChainClient(chainId: number, counters: Float64Array, now: 
       await checkChain(signal)
       const answer = await ask('eth_call', [{ to: address, data, gas: `0x${CALL_GAS.toString(16)}` }, 'latest'], signal)
       if ('result' in answer) return dataOf(answer.result)
-      const { code, message } = answer.error
-      if (CONTRACT_CODES.includes(code as number) || (code === -32000 && EXCEPTION.test(String(message)))) return null
+      if (isOfContract(answer.error)) return null
       throw unusable('no call')
     },
   }
 }
 
-/** Posts one call; the result or error of its reply. Throws whatever went wrong. */
-async function post(
-  url: string, call: { readonly jsonrpc: string; readonly id: number; readonly method: string; readonly params: unknown[] },
-  signal: AbortSignal,
+/** Whether an error says what a contract did, and not what the node could not. */
+export const isOfContract = ({ code, message }: RpcFailure): boolean =>
+  CONTRACT_CODES.includes(code as number) || (code === -32000 && EXCEPTION.test(String(message)))
+
+export interface RpcCall {
+  readonly jsonrpc: string
+  readonly id: number
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** Posts one call; the result or error of its reply, of `bytesMax` at most. Throws whatever went wrong. */
+export async function post(
+  url: string, call: RpcCall, signal: AbortSignal, bytesMax = ANSWER_BYTES_MAX,
 ): Promise<{ result: unknown } | { error: RpcFailure }> {
   const stop = new AbortController()
   try {
@@ -123,7 +132,7 @@ async function post(
       signal: AbortSignal.any([signal, stop.signal]),
     })
     if (response.status !== 200 || response.body === null) throw new ChainUnavailable(`status ${response.status}`)
-    const reply = JSON.parse(await bounded(response.body)) as Record<string, unknown> | null
+    const reply = JSON.parse(await bounded(response.body, bytesMax)) as Record<string, unknown> | null
     if (typeof reply !== 'object' || reply === null) throw new ChainUnavailable('no reply')
     if (reply['jsonrpc'] !== '2.0' || reply['id'] !== call.id) throw new ChainUnavailable('a reply to something else')
     const { result, error } = reply
@@ -136,13 +145,13 @@ async function post(
   }
 }
 
-/** The text of a body of at most {@link ANSWER_BYTES_MAX}, read in pieces. */
-async function bounded(body: ReadableStream<Uint8Array>): Promise<string> {
+/** The text of a body of at most so many bytes, read in pieces. */
+async function bounded(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<string> {
   const pieces: Uint8Array[] = []
   let length = 0
   for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
     length += piece.length
-    if (length > ANSWER_BYTES_MAX) throw new ChainUnavailable('too long an answer')
+    if (length > bytesMax) throw new ChainUnavailable('too long an answer')
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')

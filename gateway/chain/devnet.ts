@@ -11,6 +11,7 @@
  * - Every state is kept, in memory and in the store. {@link BLOCKS_MAX}, {@link STORED_BYTES_MAX} and
  *   {@link KEPT_BYTES_MAX} bound that.
  * - A start reads the states back (store.ts) and executes only blocks of which none was kept.
+ * - Code is put at addresses without a transaction by the chain's own process alone (set_code.ts).
  * - Blob transactions, proposals of other nodes, withdrawals and requests of the consensus layer do not exist here.
  *
  * One piece of work at a time: callers wait for each other (methods.ts). The header's beacon fields are those of an empty chain.
@@ -27,14 +28,14 @@ import { toRlp } from 'viem/utils'
 import { RPC, RpcError } from './errors.ts'
 import { commonOf, createMachine, HARDFORK, type Machine } from './machine.ts'
 import { doneRecord, headerRecord, type Mined } from './records.ts'
+import { decodeSetCode, encodeSetCode, putCode, type SetCode } from './set_code.ts'
 import { ChainDamaged, type ChainStore, type Kept, type StoredBlock } from './store.ts'
-import { toBytes, toHex, type BlockReference, type Hex } from './values.ts'
+import { BLOCKS_MAX, toBytes, toHex, type BlockReference, type Hex } from './values.ts'
 
 export const BLOCK_GAS_LIMIT = 30_000_000n
 /** Most gas of one transaction (EIP-7825), and of one call. */
 export const TRANSACTION_GAS_LIMIT = 16_777_216n
-/** Blocks kept at most, the first included, and bytes of their transactions; a full chain refuses more. A block is 25 kB of memory. */
-export const BLOCKS_MAX = 20_000
+/** Bytes of transactions kept at most; a full chain refuses more. */
 const STORED_BYTES_MAX = 128 << 20
 /** Bytes of all that is kept of blocks, which a start reads. */
 export const KEPT_BYTES_MAX = 512 << 20
@@ -43,7 +44,7 @@ const TRANSACTION_MS = 2_000
 /** The same of a stored one at a start, when the machine may be busy. The chain is refused when one takes longer. */
 const STORED_MS = 10_000
 /** Time that all transactions of the chain may have taken: about as long as executing them again would take, ms. */
-export const WORK_MS_MAX = 120_000
+export const WORK_MS_MAX = 300_000
 const EMPTY_CODE_PREFIX = '0xef0100'
 
 export interface CallRequest {
@@ -69,6 +70,13 @@ export interface Devnet {
   findTransaction(hash: Hex): Mined | null
   /** Executes a signed transaction in a block of its own and stores it; its hash. Throws RpcError, and then nothing changed. */
   send(raw: Uint8Array): Promise<Hex>
+  /** Puts code at an address, in a block of its own; `false`: it is there already. Throws RpcError when other code is. */
+  setCode(what: SetCode): Promise<boolean>
+  /**
+   * Forgets all blocks behind this one, here and in the store, as a chain does that reorganises: other transactions give other blocks.
+   * For tests. The transactions of those blocks may be sent again.
+   */
+  rewind(toBlock: number): Promise<void>
   /** What a call would do at this block, in `milliseconds` at most. Nothing changes. */
   call(request: CallRequest, at: Mined, milliseconds: number): Promise<EVMResult['execResult']>
   /** What a transaction would do next; every authorization in it counts as signed. Nothing changes. */
@@ -130,6 +138,8 @@ export async function openDevnet(
     find: (reference) => find(chain, reference),
     findTransaction: (hash) => blocks[chain.transactions.get(hash) ?? -1] ?? null,
     send: (raw) => send(chain, raw),
+    setCode: (what) => setCode(chain, what),
+    rewind: (toBlock) => rewind(chain, toBlock),
     call: (request, at, milliseconds) => call(chain, request, at, milliseconds),
     simulate: (request, milliseconds) => simulate(chain, request, milliseconds),
     async account(address, at) {
@@ -160,6 +170,20 @@ async function restore(chain: Chain, progress: (blocks: number) => void): Promis
     progress(stored.number)
   }
   if (reading) await machine.state.setStateRoot(blocks.at(-1)!.stateRoot)
+}
+
+/** All that is known is read again, because what a block added to the states stands in the store alone. */
+async function rewind(chain: Chain, toBlock: number): Promise<void> {
+  if (!Number.isInteger(toBlock) || toBlock < 0 || toBlock >= chain.blocks.length) throw new Error(`there is no block ${toBlock}`)
+  chain.store.cut(toBlock)
+  chain.blocks.length = 1
+  chain.machine.nodes.forget()
+  chain.numbers.clear()
+  chain.numbers.set(chain.blocks[0]!.hash, 0)
+  chain.transactions.clear()
+  chain.bytes = chain.worked = chain.kept = 0
+  await chain.machine.state.setStateRoot(chain.blocks[0]!.stateRoot)
+  await restore(chain, () => undefined)
 }
 
 function readBack(chain: Chain, { raw }: StoredBlock, { mined, nodes, ms }: Kept, bytes: number): void {
@@ -202,18 +226,36 @@ async function send(chain: Chain, raw: Uint8Array): Promise<Hex> {
   const transaction = decode(chain, raw)
   const hash = toHex(transaction.hash())
   if (chain.transactions.has(hash)) throw refusal('already known')
+  checkRoom(chain, raw)
+  await admit(chain, transaction)
+  await append(chain, transaction, raw)
+  return hash
+}
+
+function checkRoom(chain: Chain, raw: Uint8Array): void {
   const full = chain.blocks.length >= BLOCKS_MAX || chain.bytes + raw.length > STORED_BYTES_MAX || chain.kept > KEPT_BYTES_MAX
   if (full || chain.worked > WORK_MS_MAX) throw new RpcError(RPC.LIMIT, 'the chain is full')
-  await admit(chain, transaction)
-  const parent = chain.blocks.at(-1)!
-  const limits = { milliseconds: TRANSACTION_MS, before: false }
-  await mine(chain, transaction, raw, Math.max(parent.timestamp, chain.now()), limits, (block) => chain.store.append(block))
-  return hash
+}
+
+function append(chain: Chain, work: Work, raw: Uint8Array, milliseconds = TRANSACTION_MS): Promise<void> {
+  const timestamp = Math.max(chain.blocks.at(-1)!.timestamp, chain.now())
+  return mine(chain, work, raw, timestamp, { milliseconds, before: false }, (block) => chain.store.append(block))
+}
+
+async function setCode(chain: Chain, what: SetCode): Promise<boolean> {
+  const raw = encodeSetCode(what)
+  const found = toHex(await chain.machine.state.getCode(addressOf(what.address)))
+  if (found === what.code.toLowerCase()) return false
+  if (found !== '0x') throw refusal(`other code is at ${what.address}`)
+  checkRoom(chain, raw)
+  // Of the exchange itself, at a start, when the machine may be busy.
+  await append(chain, what, raw, STORED_MS)
+  return true
 }
 
 async function replay(chain: Chain, { number, timestamp, hash, raw }: StoredBlock): Promise<void> {
   try {
-    await mine(chain, decode(chain, raw), raw, timestamp, { milliseconds: STORED_MS, before: true }, (block) => {
+    await mine(chain, decodeSetCode(raw) ?? decode(chain, raw), raw, timestamp, { milliseconds: STORED_MS, before: true }, (block) => {
       if (toHex(block.hash) !== toHex(hash)) throw new ChainDamaged(`block ${number} is not the one it was`)
     })
   } catch (error) {
@@ -260,40 +302,52 @@ async function admit(chain: Chain, transaction: TypedTransaction): Promise<void>
 /** Root of the trie that has this value at index 0 and nothing else: one leaf, at the path of the index's encoding, 0x80. */
 export const rootOfOne = (value: Uint8Array): Uint8Array => keccak_256(toRlp([Uint8Array.of(0x20, 0x80), value], 'bytes'))
 
-/** Executes the transaction in the next block and adds it; `check` may refuse the block by throwing. */
+/** What makes a block. */
+type Work = TypedTransaction | SetCode
+const isSetCode = (work: Work): work is SetCode => 'code' in work
+
+/** Executes the work in the next block and adds it; `check` may refuse the block by throwing. */
 async function mine(
-  chain: Chain, transaction: TypedTransaction, raw: Uint8Array, timestamp: number, limits: { milliseconds: number; before: boolean },
+  chain: Chain, work: Work, raw: Uint8Array, timestamp: number, limits: { milliseconds: number; before: boolean },
   check: (block: StoredBlock) => void,
 ): Promise<void> {
   const { machine } = chain
   const { common, vm, state } = machine
   const parent = chain.blocks.at(-1)!
   const header = { ...headerBase(parent.number + 1, timestamp), parentHash: toBytes(parent.hash) }
-  let built: { block: Block; stored: StoredBlock; result: RunTxResult } | undefined
+  let built: { block: Block; stored: StoredBlock; executed: Parameters<typeof add>[2] } | undefined
   const begun = performance.now()
-  const work = (): Promise<RunTxResult> => execute(vm, transaction, createBlock({ header }, { common }))
-  await machine.within(limits.milliseconds, work, async (result) => {
-    const receipt = result.receipt as PostByzantiumTxReceipt
-    const full = {
-      ...header,
-      stateRoot: await state.getStateRoot(),
-      transactionsTrie: rootOfOne(transaction.serialize()),
-      receiptTrie: rootOfOne(encodeReceipt(receipt, transaction.type)),
-      logsBloom: result.bloom.bitvector,
-      gasUsed: result.totalGasSpent,
-    }
-    const block = createBlock({ header: full, transactions: [transaction] }, { common })
+  const run = async (): Promise<RunTxResult | null> => {
+    if (!isSetCode(work)) return execute(vm, work, createBlock({ header }, { common }))
+    await putCode(machine, work)
+    return null
+  }
+  await machine.within(limits.milliseconds, run, async (result) => {
+    const executed = isSetCode(work) || result === null ? null : { transaction: work, result }
+    const full = { ...header, stateRoot: await state.getStateRoot(), ...(executed === null ? {} : rootsOf(executed)) }
+    const block = createBlock({ header: full, transactions: executed === null ? [] : [executed.transaction] }, { common })
     const stored = { number: parent.number + 1, timestamp, hash: block.hash(), raw }
     check(stored)
-    built = { block, stored, result }
+    built = { block, stored, executed }
     return true
   }, limits.before)
-  const { block, stored, result } = built!
-  add(chain, block, { transaction, result })
+  const { block, stored, executed } = built!
+  add(chain, block, executed)
   const ms = performance.now() - begun
   chain.bytes += raw.length
   chain.worked += ms
   keep(chain, stored, ms)
+}
+
+/** What the header of a block says of its one transaction. */
+function rootsOf({ transaction, result }: { transaction: TypedTransaction; result: RunTxResult }): Record<string, Uint8Array | bigint> {
+  const receipt = result.receipt as PostByzantiumTxReceipt
+  return {
+    transactionsTrie: rootOfOne(transaction.serialize()),
+    receiptTrie: rootOfOne(encodeReceipt(receipt, transaction.type)),
+    logsBloom: result.bloom.bitvector,
+    gasUsed: result.totalGasSpent,
+  }
 }
 
 /** Without it the next start executes this block and all behind it. */

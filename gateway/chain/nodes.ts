@@ -23,6 +23,12 @@ export class Nodes extends Map<string, string> {
     })
   }
 
+  /** Forgets all of them. */
+  forget(): void {
+    this.clear()
+    this.#fresh = []
+  }
+
   /** Forgets those that are new. */
   undo(): void {
     for (const key of this.#fresh) this.delete(key)

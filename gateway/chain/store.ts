@@ -41,6 +41,8 @@ export interface ChainStore {
   blocks(): Generator<StoredBlock>
   /** Durable against the end of the process when it returns. Throws when the file cannot be written. */
   append(block: StoredBlock): void
+  /** Removes all blocks behind this number. */
+  cut(number: number): void
   /** Keeps what came of a block that is stored; returns its bytes. */
   keep(block: StoredBlock, kept: Kept): number
   /** What was kept of this block, with its bytes; `null` when there is nothing to be relied on. */
@@ -70,6 +72,11 @@ export function openChainStore(path: string, chainId: number, rules: string): Ch
       }
     },
     append: ({ number, timestamp, hash, raw }) => void insert.run(number, timestamp, hash, raw),
+    cut: (number) => {
+      database.transaction(() => {
+        for (const table of ['states', 'blocks']) database.prepare(`DELETE FROM ${table} WHERE number > ?`).run(number)
+      })()
+    },
     keep: (block, kept) => {
       const content = serialize(kept)
       keep.run(block.number, checksum(block, content), content)

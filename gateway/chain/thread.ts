@@ -8,27 +8,33 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { CHAIN_CONNECTIONS, portBlock } from '../../core/ring/ports.ts'
-import { workInBackground } from '../background.ts'
+import { workInBackground, workWhenIdle } from '../background.ts'
 import { doorOf, listenOn, PORT_TAKEN, type Door } from '../limits/door.ts'
 import { admitTo } from '../limits/http_port.ts'
 import { ConnectionPort } from '../limits/port.ts'
 import { readProxies } from '../limits/shares.ts'
+import { hasVault } from '../../core/config.ts'
 import { EXIT, type ChainData, type FromThread, type ToThread } from '../../core/threads.ts'
 import { chainRules, openDevnet, type Devnet } from './devnet.ts'
+import { prepareChain } from './prepare.ts'
 import { createRpcServer } from './rpc_server.ts'
 import { chainPath, openChainStore, type ChainStore } from './store.ts'
-
-workInBackground()
 
 /** Between two lines about a long start, ms. */
 const PROGRESS_MS = 5_000
 
 const { config, genesis, ports } = workerData as ChainData
-const { chainId } = parseGenesis(genesis)
+if (config.chainIdle === 1) workWhenIdle()
+else workInBackground()
+const parsed = parseGenesis(genesis)
+const { chainId } = parsed
 const post = (message: FromThread): void => parentPort!.postMessage(message)
 const log = (level: 'info' | 'error', message: string, fields: Record<string, unknown>): void =>
   post({ type: 'log', level, message, fields })
 let store: ChainStore | undefined
+
+/** Tries to put the code of the tokens there. */
+const PREPARATIONS = 5
 
 /** Says every {@link PROGRESS_MS} how far the start is. */
 function createProgress(): (blocks: number) => void {
@@ -40,11 +46,29 @@ function createProgress(): (blocks: number) => void {
   }
 }
 
+/**
+ * Puts the code of the tokens there; what a busy machine was too slow for is tried again. A full chain serves contract wallets all
+ * the same.
+ */
+async function prepare(devnet: Devnet): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return void (await prepareChain(devnet, parsed))
+    } catch (error) {
+      if (tries < PREPARATIONS) continue
+      const hint = 'no vault can be set up on it'
+      log('error', `the chain has no code for the tokens of the exchange: ${(error as Error).message}`, { hint })
+      return
+    }
+  }
+}
+
 async function open(): Promise<Devnet> {
   const path = chainPath(config.dataDir)
   try {
     store = openChainStore(path, chainId, chainRules)
     const chain = await openDevnet(chainId, store, () => Math.floor(Date.now() / 1000), createProgress())
+    if (hasVault(config)) await prepare(chain)
     log('info', 'the chain is open', { blocks: chain.blocks.length, head: chain.blocks.at(-1)!.hash })
     return chain
   } catch (error) {

@@ -6,6 +6,9 @@ import { RPC, RpcError } from './errors.ts'
 
 export type Hex = `0x${string}`
 
+/** Blocks that the embedded chain keeps at most, the first included; a full chain refuses more. A block is 25 kB of memory. */
+export const BLOCKS_MAX = 20_000
+
 /** Most digits of a quantity: 256 bits. */
 const QUANTITY_DIGITS = 64
 /** Longest data, bytes: longer than any call or transaction needs. */

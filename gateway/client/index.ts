@@ -38,6 +38,10 @@ export type { StreamOptions } from './streams.ts'
 export {
   createSigner, signMessage, signRequest, type MessageSignatureHeaders, type SignatureHeaders, type Signer,
 } from './signing.ts'
+export {
+  amountOf, expectedTrade, postedBatch, ProofError, verifyBalance, verifyPosted, verifyTrade, type BalanceLeaf, type InclusionProof,
+  type PairSteps, type PostedBatch, type TradeLeaf, type TradeRecord, type VaultPlace,
+} from './settlement_proof.ts'
 export type { OperationName } from './operations.ts'
 /** In the package: the records by name, `Order` for one. */
 export type * from '../operations/index.ts'

@@ -29,12 +29,17 @@ const FOOT = `} as const satisfies Record<string, CallData>
 export type OperationName = keyof typeof OPERATIONS
 `
 
+/** Of a line, its end included. */
+const COLUMNS = 141
+
 function line(served: ServedOperation): string {
   const { name, row: { method, path, access }, operation } = served
   const body = operation.body !== null || (method !== 'GET' && method !== 'DELETE')
   if (operation.body !== null && operation.query !== null) throw new Error(`${name}: the client fills the body or the query, not both`)
   const rest = `access: '${access}', body: ${body}, repeat: '${repeatOf(served)}'`
-  return `  ${name}: {\n    method: '${method}', path: '${path}',\n    ${rest},\n  },\n`
+  const where = `method: '${method}', path: '${path}',`
+  const short = `  ${name}: { ${where} ${rest} },\n`
+  return short.length <= COLUMNS ? short : `  ${name}: {\n    ${where}\n    ${rest},\n  },\n`
 }
 
 /** The module's text. */

@@ -1,4 +1,4 @@
-/** `npm run generate`: writes the files that are made from the declarations of operations and channels, and says which of them changed. */
+/** `npm run generate`: writes the files that are made from others (files.ts), and says which of them changed. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generatedFiles } from './files.ts'

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { grpcCertificate, readCertificate, readNewCertificate } from '../../core/certificates.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
-import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToThread } from '../../core/threads.ts'
+import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToGateway } from '../../core/threads.ts'
 import { settleCancels } from '../bridge/cancel_at_end.ts'
 import { attachGateway, detachGateway } from '../context.ts'
 import { doorOf, PORT_TAKEN, type Door } from '../limits/door.ts'
@@ -57,7 +57,8 @@ async function serve(): Promise<void> {
     beat()
   }
   let door: Door | null = null
-  parentPort!.on('message', (message: ToThread) => {
+  parentPort!.on('message', (message: ToGateway) => {
+    if (message.type === 'vault') return gateway.vault.take(message.port)
     if (message.type === 'listen') return door?.want(message.open)
     if (message.type === 'certificates') return renew()
     door?.end()

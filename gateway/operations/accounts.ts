@@ -4,16 +4,21 @@ import type { Asset } from '../../core/state/genesis.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { readAccount, readBalances, type BalanceView } from '../../core/view/accounts.ts'
 import { masterOf, readUsername } from '../../core/view/families.ts'
+import { canWithdraw } from '../../core/view/vault.ts'
 import { checksumAddress } from '../auth/challenge.ts'
+import { askHistory } from '../bridge/history.ts'
+import { applicationBytes, DEFAULT_APPLICATION, depositAddresses } from '../chain/vault/deposit_address.ts'
+import { toBytes, toHex } from '../chain/values.ts'
 import { createBoundedMap, remember } from '../bounded_map.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText, rawText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Uuid } from './operation.ts'
 import * as sample from './example_values.ts'
-import { READ } from './refusal_groups.ts'
+import { HISTORY, READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { balanceSettlement, SettlementProof } from './settlement.ts'
 import { assetOf } from './lookup.ts'
 
 const Profile = Type.Object({
@@ -21,7 +26,13 @@ const Profile = Type.Object({
   address: fields.address,
   username: fields.username,
   accountType: field(Type.Union([Type.Literal('master'), Type.Literal('sub')]), 'master or sub.'),
-  canWithdraw: field(Type.Boolean(), 'Whether withdrawals are allowed.'),
+  canWithdraw: field(
+    Type.Boolean(), 'Whether a withdrawal would be taken now: of a master, while withdrawals are not stopped and nothing is maintained.',
+  ),
+  depositAddress: field(
+    Nullable(Type.String()), 'Personal deposit address, the same on every chain that deposits may come from (ListSweeperChains): tokens '
+      + 'that are paid to it are swept into the vault and credited. Null while the vault is not known.',
+  ),
   createdAt: fields.createdAt,
   /** Of a sub-account: the user that is its master. */
   masterAccountId: field(Nullable(Uuid), 'Of a sub-account: the user that is its master; null for a master.'),
@@ -43,6 +54,15 @@ export function addressText(address: Uint8Array): string {
 /** Public id of the account in row `account`. */
 export const userIdOf = ({ state }: Gateway, account: number): string => userId(readAccount(state, account).createdSequence, account)
 
+/** Where the account's deposits may be paid to; `null` while the vault is not known. */
+function depositAddressOf({ state, applications, vault: { places } }: Gateway, account: number): string | null {
+  const { address, application } = readAccount(state, account)
+  const id = applications.at(application)?.id
+  if (places === null || id === undefined) return null
+  const named = application === 0 ? DEFAULT_APPLICATION : applicationBytes(id)
+  return addressText(toBytes(depositAddresses(places.factory)(toHex(address), named)))
+}
+
 /** The name of an account; `null` without one. */
 export function usernameText({ state }: Gateway, account: number): string | null {
   const username = readUsername(state, account)
@@ -61,7 +81,7 @@ export const GetProfile = operation({
     input: {},
     output: {
       id: sample.USER, address: sample.ADDRESS, username: null, accountType: 'master', canWithdraw: true,
-      createdAt: sample.MOMENT, masterAccountId: null,
+      depositAddress: '0x70f6A9A8E6C4b3EB3D0d0F0d3e1C5dC1C0b9aA21',      createdAt: sample.MOMENT, masterAccountId: null,
     },
   },
   run: (gateway, call) => {
@@ -74,7 +94,8 @@ export const GetProfile = operation({
       username: usernameText(gateway, call.account),
       accountType: master < 0 ? 'master' : 'sub',
       // What a sub-account has leaves through its master.
-      canWithdraw: master < 0,
+      canWithdraw: gateway.vault.places !== null && canWithdraw(state, call.account),
+      depositAddress: depositAddressOf(gateway, call.account),
       createdAt: rfc3339(createdAt),
       masterAccountId: master < 0 ? null : userIdOf(gateway, master),
     })
@@ -134,21 +155,36 @@ export const ListBalances = operation({
   },
 })
 
+const ProvenBalance = Type.Object({
+  ...Balance.properties,
+  settlement: Type.Optional(field(
+    Nullable(SettlementProof), 'With `proof`: what proves what the account had of the asset when the newest batch of settlement on the '
+      + 'chain was opened; null when it had nothing then, and before the first batch.',
+  )),
+})
+
 export const GetBalance = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/balances/{assetId}',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Balance of one asset',
-  description: 'A known asset that was never held has zero balances; an unknown one is 404.',
+  description: 'A known asset that was never held has zero balances; an unknown one is 404. With `proof=true` it also has what proves the '
+    + 'balance of the last batch of settlement against the vault.',
   answer: 'The balance.',
-  refusals: ['NOT_FOUND', ...READ],
+  refusals: ['NOT_FOUND', ...READ, ...HISTORY],
   params: Type.Object({ assetId: fields.assetId }),
-  output: Balance,
+  query: Type.Object({ proof: Type.Optional(field(Type.Boolean(), 'With the `settlement` of the balance.')) }),
+  output: ProvenBalance,
   example: { input: { assetId: sample.USDC }, output: sample.usdc },
   run: (gateway, call, input) => {
     const asset = assetOf(gateway, input.assetId)
     if (asset instanceof Refused) return call.refuse(asset)
     const balances = balancesOf(gateway, call.account)
     if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
-    call.answer(balanceRecord(asset, balances[asset.index]!))
+    const balance = balanceRecord(asset, balances[asset.index]!)
+    if (input.proof !== true) return call.answer(balance)
+    askHistory(gateway.history, 'balanceProof', { account: call.account, asset: asset.index }, (found) => {
+      if (found instanceof Refused) call.refuse(found)
+      else call.answer({ ...balance, settlement: found === null ? null : balanceSettlement(found) })
+    })
   },
 })

@@ -6,9 +6,9 @@
  */
 import Type from 'typebox'
 import { BUILDER_FEE_ANSWER } from '../../core/layout/answers.ts'
-import { BUILDER_CAP_MOST_BPS, UNCHANGED, WHOLE_PPM } from '../../core/layout/builder.ts'
+import { BUILDER_CAP_MOST_BPS, UNCHANGED } from '../../core/layout/builder.ts'
 import type { Views } from '../../core/layout/table.ts'
-import { formatDecimal } from '../../core/lib/decimal.ts'
+import { ppmText } from '../../core/lib/ppm.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import type { ApplicationView } from '../../core/view/applications.ts'
 import { readBuilderProgram } from '../../core/view/builder.ts'
@@ -21,7 +21,6 @@ import { engineRefusal, Nullable, operation, pendingRequest, rfc3339, submit, Ti
 import { COMMAND, READ } from './refusal_groups.ts'
 import { field } from './schema.ts'
 
-const SHARE_DIGITS = Math.log10(WHOLE_PPM)
 const bps = (what: string) => field(Type.Integer({ minimum: 0, maximum: BUILDER_CAP_MOST_BPS }), what)
 
 const Enrollment = Type.Object({
@@ -70,7 +69,7 @@ export const GetBuildercodesConfig = operation({
     if (found === undefined) return call.refuse(new Refused('NOT_FOUND', 'Application not found', { field: 'clientId' }))
     call.answer({
       builderFeeCapBps: capBps, builderFeeEnabled: feesOn, revenueShareEnabled: revenueSharePpm > 0,
-      revenueShare: formatDecimal(BigInt(revenueSharePpm), SHARE_DIGITS),
+      revenueShare: ppmText(revenueSharePpm),
       application: found === null ? null : {
         clientId: found.clientId, enrolled: found.isEnrolled, payoutAddress: payoutAddressOf(gateway, found),
         builderFeeBps: found.builderFeeBps, builderMakerFeeBps: found.builderMakerFeeBps,

@@ -15,6 +15,7 @@ import { MAX_NOTIONAL, type Asset, type Pair } from '../../core/state/genesis.ts
 import { PATH_MAX } from '../../core/view/fill_path.ts'
 import { readPerp } from '../../core/view/margin.ts'
 import { agentRow, get, getI64 } from '../../core/view/rows.ts'
+import { vaultTotals } from '../../core/view/vault.ts'
 import type { DecimalUnits, LegsTerms, OrderTerms } from '../bridge/terms.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, type Details } from '../refused.ts'
@@ -192,6 +193,18 @@ export function collateralRefusal(gateway: Gateway, records: Views, base: number
     : code === 'INSUFFICIENT_BALANCE' ? shortfall(gateway, records, base, false) : null
   if (told !== null) return new Refused(code, `${message}: ${told[0]}`, { field: 'amount', ...told[1] })
   return new Refused(code, message, details)
+}
+
+/** The refusal of a withdrawal of this asset, in the RESULT at word `base`. */
+export function withdrawalRefusal(gateway: Gateway, records: Views, base: number, index: number): Refused {
+  const refused = transferRefusal(gateway, records, base)
+  const { code, message } = refused
+  const asset = gateway.genesis.assets[index]!
+  if (code === 'WITHDRAWAL_TOO_SMALL') {
+    const [words, details] = bounded('minimum', amountText(asset, vaultTotals(gateway.state, index).minimum), asset)
+    return new Refused(code, `${message}: ${words}`, { field: 'amount', ...details })
+  }
+  return code === 'WITHDRAWAL_LIMIT' ? new Refused(code, message, { field: 'amount', asset: asset.symbol }) : refused
 }
 
 /** A reader of refusals in which `code` names the limit of so many. */

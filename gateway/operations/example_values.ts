@@ -4,7 +4,7 @@
 import { ConditionType } from '../../core/layout/conditional.ts'
 import {
   conditionalOrderId, followId, marginAccountId, movementId, ocoGroupId, orderId, parentMarginId, positionId, riskBucketId, tradeId,
-  twapOrderId, userId,
+  twapOrderId, userId, withdrawalId,
 } from '../../core/layout/ids.ts'
 
 export const ADDRESS = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -123,6 +123,27 @@ export const movement = {
   lockedAfter: '0',
   referenceId: TRADE,
   createdAt: LATER,
+}
+export const WITHDRAWAL = withdrawalId(90, 2)
+export const VAULT = '0x9A8f92a830A5cB89a3816e3D267CB7791c16b04D'
+export const FACTORY = '0x2279B7A0a67DB372996a5FaB50D91eAA73d2eBe6'
+export const TX_HASH = '0x1b9b7ba1ce0a5c2b9d1e5f7a0c4b3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c'
+export const withdrawal = {
+  id: WITHDRAWAL,
+  assetId: USDC,
+  token: usdc.token,
+  amount: '250',
+  amountRaw: '250000000',
+  destination: ADDRESS,
+  status: 'SIGNED' as const,
+  needsApproval: false,
+  nonce: '90',
+  createdAt: MOMENT,
+  expiresAt: '2026-01-15T10:30:00.000Z',
+}
+export const calldata = {
+  withdrawalId: WITHDRAWAL, chainId: 1328, to: VAULT, data: `0x0f0b1c1e${'00'.repeat(12)}${usdc.token.slice(2)}`, value: '0', nonce: '90',
+  expiresAt: withdrawal.expiresAt,
 }
 export const SUB_ACCOUNT = userId(51, 9)
 export const WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'

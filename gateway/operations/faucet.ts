@@ -5,6 +5,7 @@ import { MINT_ANSWER } from '../../core/layout/answers.ts'
 import { FAUCET_WINDOW_MS, hasMinted, nextAvailableAt, recentRequests, type FaucetRequest } from '../../core/programs/faucet.ts'
 import { FAUCET_LIMIT_MAX } from '../../core/state/genesis.ts'
 import { readFaucet } from '../../core/view/accounts.ts'
+import { faucetTxHash } from '../../core/view/vault.ts'
 import { encodeMint } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
@@ -21,7 +22,10 @@ const Minted = record(
   Type.Object(
     {
       assetId: fields.assetId, symbol: fields.symbol, amount: fields.amount,
-      txHash: field(Nullable(Type.String()), 'Transaction on the chain; null or absent when there is none.'),
+      txHash: field(
+        Nullable(Type.String()), 'Transaction that minted it to the vault on the settlement chain; null while it waits for one, and '
+          + 'when it is long ago.',
+      ),
     },
   ),
 )
@@ -33,10 +37,13 @@ const Request = Type.Object(
 const RECENT = 5
 
 /** What one request minted: of all assets, those with a faucet amount that had room. */
-function mintedOf(gateway: Gateway, request: Pick<FaucetRequest, 'asset' | 'sequence'>): Minted[] {
+function mintedOf(gateway: Gateway, request: Pick<FaucetRequest, 'asset' | 'sequence' | 'requestedAt'>): Minted[] {
   return gateway.genesis.assets
     .filter((each) => each.faucetAtoms > 0n && hasMinted(gateway.state, request, each.index))
-    .map((each) => ({ assetId: each.id, symbol: each.symbol, amount: amountText(each, each.faucetAtoms), txHash: null }))
+    .map((each) => ({
+      assetId: each.id, symbol: each.symbol, amount: amountText(each, each.faucetAtoms),
+      txHash: faucetTxHash(gateway.state, each.index, request.requestedAt),
+    }))
 }
 
 /** Requests left in the 24 hours before `now`. */
@@ -120,7 +127,7 @@ export const Mint = operation({
       call.answer({
         requestedAt: rfc3339(time),
         minted: mintedOf(gateway, {
-          asset: i32[base + MINT_ANSWER.at.asset]!, sequence: f64[(base + MINT_ANSWER.at.sequence) >>> 1]!,
+          asset: i32[base + MINT_ANSWER.at.asset]!, sequence: f64[(base + MINT_ANSWER.at.sequence) >>> 1]!, requestedAt: time,
         }),
         remainingRequests24h: faucet === null ? 0 : remaining(gateway, faucet, time),
         ...availability(f64[(base + MINT_ANSWER.at.nextAvailableAt) >>> 1]!),

@@ -14,32 +14,27 @@ import { readAccount } from '../../core/view/accounts.ts'
 import type { MarginAccountView } from '../../core/view/margin.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeCollateral } from '../bridge/encode.ts'
-import { WAY_IN } from '../bridge/engine_client.ts'
 import type { CollateralTerms } from '../bridge/terms.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { collateralRefusal } from './engine_refusal.ts'
 import * as sample from './example_values.ts'
+import { idempotencyKey, keyOf, REPEATED, submitKeyed } from './idempotency.ts'
 import {
   bucketIdOf, collateralOf, findBucket, findMarginAccount, findMarginSub, marginAccountIdField, marginIdOf, riskBucketIdField,
 } from './margin_summary.ts'
-import { operation, pendingRequest, submit, Uuid, type Call } from './operation.ts'
-import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
+import { operation, pendingRequest, Uuid, type Call } from './operation.ts'
 import { COMMAND, KEYED, READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
 
-const MoveBody = Type.Object({
+/** What each of these requests says beside its path. */
+export const MoveBody = Type.Object({
   amount: field(Amount, 'In units of the collateral asset; positive, with at most its amountDecimals digits behind the point.'),
-  idempotencyKey: Type.Optional(
-    field(
-      Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }),
-      'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
-    ),
-  ),
+  idempotencyKey,
 })
-type MoveBody = Static<typeof MoveBody>
+export type MoveBody = Static<typeof MoveBody>
 
 const MoveAnswer = Type.Object({
   movementId: field(Uuid, 'The movement.'),
@@ -71,10 +66,9 @@ export function moveCollateral(
   const pending = pendingRequest(
     call, (records, base) => take(records, base, amountText(asset, amount)), (records, base) => collateralRefusal(gateway, records, base),
   )
-  pending.onDeadline = () => call.refuse(new Refused(key === '' ? 'SERVICE_UNAVAILABLE' : 'ORDER_SUBMISSION_UNAVAILABLE'))
   const encode = (at: number, correlation: number): void =>
     encodeCollateral(gateway.engine, at, correlation, call, { ...move, amount, key })
-  submit(gateway, call, pending, encode, WAY_IN, key !== '')
+  submitKeyed(gateway, call, key, pending, encode)
 }
 
 /** Id of the movement of the RESULT at word `base`. A repeated request speaks of the first one's command. */
@@ -95,7 +89,6 @@ const parentOf = ({ state }: Gateway, account: number): string =>
 const EXAMPLE_MOVE = movementId(61, 0)
 const MarginPath = Type.Object({ marginAccountId: marginAccountIdField })
 const BucketPath = Type.Object({ riskBucketId: riskBucketIdField })
-const REPEATED = 'With an `idempotencyKey` it may be repeated: it then answers what it answered first.'
 const refusals = ['NOT_FOUND', 'INSUFFICIENT_COLLATERAL', ...KEYED, ...READ, ...COMMAND] as const
 
 /** Between the wallet balance and the margin account that the path names. */

@@ -5,7 +5,7 @@
  */
 import Type, { type Static } from 'typebox'
 import { Entry, ENTRY_NAMES, Reference, Transaction, TRANSACTION_NAMES, type HistoryMovement } from '../../core/history/answer/queries.ts'
-import { movementId, orderId, positionId, riskBucketId, tradeId } from '../../core/layout/ids.ts'
+import { movementId, orderId, positionId, riskBucketId, tradeId, withdrawalId } from '../../core/layout/ids.ts'
 import type { Gateway } from '../context.ts'
 import { amountText } from './amounts.ts'
 import { TimeRange, UNKNOWN } from './history_filters.ts'
@@ -46,17 +46,18 @@ export const MovementRecord = record('Movement', 'One change of one balance.', T
   /** Available after it. */
   balanceAfter: field(Decimal, 'Available balance after the movement.'),
   lockedAfter: field(Decimal, 'Locked balance after the movement.'),
-  /** Id of the order or the trade; of a transfer that of its first movement, which both movements name; `null` when it came otherwise. */
+  /** Of a transfer it is that of its first movement, which both movements name; a deposit is named by `txHash` alone. */
   referenceId: field(
     Nullable(Uuid),
-    'What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it came otherwise.',
+    'What it belongs to: order, trade, withdrawal, position, risk bucket, or the first movement of its transfer; null when it came '
+      + 'otherwise.',
   ),
   marginAccountId: Type.Optional(field(
     Uuid, 'Margin account whose collateral changed: balances are what it has free and in risk buckets. Absent: a wallet balance.',
   )),
   riskBucketId: Type.Optional(field(Uuid, 'Risk bucket of the margin account that it concerns.')),
   /** Transaction on the chain, of deposits and withdrawals. */
-  txHash: Type.Optional(field(Type.String(), 'Transaction on the chain; null or absent when there is none.')),
+  txHash: Type.Optional(field(Type.String(), 'Transaction on the chain, of deposits and of withdrawals that were paid; absent otherwise.')),
   createdAt: fields.createdAt,
 }))
 export type MovementRecord = Static<typeof MovementRecord>
@@ -64,6 +65,7 @@ export type MovementRecord = Static<typeof MovementRecord>
 function referenceOf({ reference, referenceSequence, referenceSlot }: HistoryMovement): string | null {
   if (reference === Reference.POSITION) return positionId(referenceSequence, referenceSlot)
   if (reference === Reference.RISK_BUCKET) return riskBucketId(referenceSequence, referenceSlot)
+  if (reference === Reference.WITHDRAWAL) return withdrawalId(referenceSequence, referenceSlot)
   if (reference === Reference.ORDER) return orderId(referenceSequence, referenceSlot)
   if (reference === Reference.TRANSFER) return movementId(referenceSequence, referenceSlot)
   return reference === Reference.TRADE ? tradeId(referenceSequence, referenceSlot) : null
@@ -83,6 +85,7 @@ export function movementRecord(gateway: Gateway, movement: HistoryMovement): Mov
     lockedAfter: amountText(asset, movement.locked),
     referenceId: referenceOf(movement),
     ...marginOf(movement),
+    ...(movement.txHash === undefined || movement.txHash === null ? {} : { txHash: movement.txHash }),
     createdAt: rfc3339(movement.time),
   }
 }
@@ -98,9 +101,9 @@ export const ListMovements = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/movements',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Movements of balances',
-  description: 'Every change of a balance of the caller with the balance after it, newest first: credits, trades, fees, and what orders '
-    + 'lock and free; and of the collateral of its margin accounts: transfers, what risk buckets take and give back, profit, funding and '
-    + `fees of positions. ${PAGES}`,
+  description: 'Every change of a balance of the caller with the balance after it, newest first: deposits, withdrawals, credits, trades, '
+    + 'fees, and what orders and withdrawals lock and free; and of the collateral of its margin accounts: transfers, what risk buckets '
+    + `take and give back, profit, funding and fees of positions. ${PAGES}`,
   answer: 'A page of movements.',
   refusals: HISTORY,
   query: Type.Object({

@@ -6,7 +6,7 @@
 import Type, { type Static } from 'typebox'
 import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../core/history/answer/queries.ts'
 import { Flag, Origin, originOf } from '../../core/layout/command.ts'
-import { Status, STATUS_NAMES } from '../../core/layout/event.ts'
+import { outcomeOf, Reason, Status, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Id } from '../../core/layout/ids.ts'
 import { readOrder } from '../../core/view/accounts.ts'
 import { listOpenOrders } from '../../core/view/open_orders.ts'
@@ -24,6 +24,7 @@ import { HISTORY, READ } from './refusal_groups.ts'
 import { PAGES } from './listing.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
+import { settledOutcome } from './settlement.ts'
 import { orderOf } from './lookup.ts'
 
 export const GetOrder = operation({
@@ -60,8 +61,13 @@ function answerNamed(gateway: Gateway, call: Call<OrderRecord>, clientOrderId: s
 
 function lately(gateway: Gateway, account: number, id: Id): ClosedOrder | undefined {
   drainClosedOrders(gateway.closedOrders)
-  return findFinished(gateway.closedOrders, account, id.sequence, id.slot)
+  const order = findFinished(gateway.closedOrders, account, id.sequence, id.slot)
+  // Of one that was filled the chain may have said more by now.
+  if (order?.outcome === FILLED) order.outcome = settledOutcome(gateway.state, order.endSequence)
+  return order
 }
+
+const FILLED = outcomeOf(Status.FILLED, Reason.NONE)
 
 /**
  * The cache does not know when an order that rested would have expired, nor, if it is older than this thread, its client order id, where

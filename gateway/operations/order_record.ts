@@ -203,7 +203,7 @@ function addFills({ genesis, arrivalFills }: Gateway, result: MatchResult, pair:
 }
 
 /** What {@link orderRecord} needs to know: live orders (view/accounts.ts) and finished ones (bridge/closed_orders.ts) both have it. */
-export type OrderFacts = OrderView & Partial<Pick<ClosedOrder, 'outcome' | 'slippageBps'>>
+export type OrderFacts = OrderView & Partial<Pick<ClosedOrder, 'outcome' | 'slippageBps' | 'endSequence'>>
 
 export function statusOf(order: OrderFacts): OrderStatus {
   if (order.outcome !== undefined) return STATUS_NAMES[order.outcome & 0xff] as OrderStatus

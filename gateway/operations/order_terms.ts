@@ -13,6 +13,7 @@ import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { lotsOf, ticksOf } from './amounts.ts'
 import { parseDateTime } from './date_time.ts'
+import { idempotencyKeyOfOrder, keyOf } from './idempotency.ts'
 import { DECIMAL, Decimal } from './operation.ts'
 import * as fields from './fields.ts'
 import { takeLegs, TpSlLeg, TrailingStopLeg } from './leg_terms.ts'
@@ -79,13 +80,7 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
       { minLength: 1, maxLength: 40 },
     ),
   ),
-  idempotencyKey: Type.Optional(
-    field(
-      Type.String(),
-      'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
-      { minLength: 1, maxLength: 128 },
-    ),
-  ),
+  idempotencyKey: idempotencyKeyOfOrder,
   /** CANCEL_TAKER or CANCEL_BOTH; a string here, because batches have a code of their own for anything else. */
   selfTradePreventionMode: Type.Optional(
     field(
@@ -123,13 +118,7 @@ export const ReplaceItem = record('ReplaceItem', 'What changes; a price that is 
       { minLength: 1, maxLength: 40 },
     ),
   ),
-  idempotencyKey: Type.Optional(
-    field(
-      Type.String(),
-      'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
-      { minLength: 1, maxLength: 128 },
-    ),
-  ),
+  idempotencyKey: idempotencyKeyOfOrder,
   postOnly: Type.Optional(fields.postOnly),
   slippageToleranceBps: Type.Optional(
     field(
@@ -148,8 +137,6 @@ export const ReplaceItem = record('ReplaceItem', 'What changes; a price that is 
 }))
 export type ReplaceItem = Static<typeof ReplaceItem>
 
-/** Longest idempotency key, in UTF-16 units. */
-export const IDEMPOTENCY_KEY_MAX = 128
 const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`)
 
 /** Terms of nothing yet. */
@@ -305,14 +292,6 @@ function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused |
   }
   terms.flags |= Flag.STP_GIVEN
   return null
-}
-
-/** An idempotency key as commands carry it, '' when none was given; or the refusal of one that is none. */
-export function keyOf(text: string | undefined): string | Refused {
-  if (text === undefined) return ''
-  return text.length >= 1 && text.length <= IDEMPOTENCY_KEY_MAX && text.isWellFormed()
-    ? text
-    : refusedField('idempotencyKey', `idempotencyKey must be 1 to ${IDEMPOTENCY_KEY_MAX} characters`)
 }
 
 /** A single create or replace answers an unknown self-trade mode with a plain 400 (specification, Status mapping). */

@@ -10,9 +10,10 @@ import { CommandType } from '../../core/layout/command.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeOrder } from '../bridge/encode.ts'
 import type { OrderTerms } from '../bridge/terms.ts'
-import { WAY_IN, WAY_OUT } from '../bridge/engine_client.ts'
+import { WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
+import { submitKeyed } from './idempotency.ts'
 import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import {
@@ -36,16 +37,12 @@ const OrderPath = Type.Object({ orderId: fields.orderName })
 export function submitOrder(
   gateway: Gateway, call: Call<never>, type: number, terms: OrderTerms, take: (records: Views, base: number) => void,
 ): void {
-  const keyed = terms.key !== ''
   const bucket = bucketToOpen(gateway, call.account, terms)
   const opening = bucket === null ? null : new BucketOpening(bucket)
-  const pending = {
-    ...pendingRequest(call, take, (records, base) =>
-      openingRefusal(records, base, opening) ?? orderRefusal(gateway, call, records, base, terms)),
-    onDeadline: () => call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'SERVICE_UNAVAILABLE')),
-  }
+  const pending = pendingRequest(call, take, (records, base) =>
+    openingRefusal(records, base, opening) ?? orderRefusal(gateway, call, records, base, terms))
   const encode = (at: number, correlation: number): void => encodeOrder(gateway.engine, at, type, correlation, call, terms)
-  submit(gateway, call, pending, encode, WAY_IN, keyed, opening)
+  submitKeyed(gateway, call, terms.key, pending, encode, opening)
 }
 
 export const CreateOrder = operation({

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { HistoryFundingRate } from '../../core/history/answer/queries.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
+import { ppmText } from '../../core/lib/ppm.ts'
 import type { Asset, Pair } from '../../core/state/genesis.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
@@ -52,16 +53,14 @@ const PerpConfig = record('PerpConfig', 'Risk configuration of a perpetual.', Ty
   updatedAt: field(Nullable(Timestamp), 'When it changed last; null: it is as old as the exchange.'),
 }))
 
-const PPM_DIGITS = 6
-const ratioText = (ppm: number): string => formatDecimal(ppm, PPM_DIGITS)
 const leverageText = (hundredths: number): string => formatDecimal(hundredths, 2)
 
 function tierRecord(quote: Asset, tier: RiskTier, level: number, size: string): Static<typeof RiskTierRecord> {
   return {
     tierLevel: level,
     lowerBoundNotional: amountText(quote, tier.lowerBound),
-    initialMarginRatio: ratioText(tier.initialPpm),
-    maintenanceMarginRatio: ratioText(tier.maintenancePpm),
+    initialMarginRatio: ppmText(tier.initialPpm),
+    maintenanceMarginRatio: ppmText(tier.maintenancePpm),
     ...(tier.leverageGiven ? { maxLeverage: leverageText(tier.maxLeverage) } : {}),
     initialMarginDeduction: amountText(quote, tier.initialDeduction),
     maintenanceMarginDeduction: amountText(quote, tier.maintenanceDeduction),
@@ -79,8 +78,8 @@ function configRecord({ genesis }: Gateway, pair: Pair, perp: PerpTerms): Static
     symbol: pair.symbol,
     minLeverage: leverageText(perp.minLeverage),
     maxLeverage: leverageText(first.maxLeverage),
-    initialMarginRatio: ratioText(first.initialPpm),
-    maintenanceMarginRatio: ratioText(first.maintenancePpm),
+    initialMarginRatio: ppmText(first.initialPpm),
+    maintenanceMarginRatio: ppmText(first.maintenancePpm),
     fundingIntervalSeconds: perp.fundingIntervalSeconds,
     liquidationFeeBps: formatDecimal(perp.liquidationFeePpm, 2),
     riskTiers: perp.tiers.map((tier, place) => tierRecord(quote, tier, place + 1, size)),

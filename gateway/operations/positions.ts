@@ -15,7 +15,7 @@ import { readMarginAccounts, readPosition, type PositionInBucket } from '../../c
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
-import { Amount, amountText, priceText, quantityText } from './amounts.ts'
+import { amountText, priceText, quantityText } from './amounts.ts'
 import { CloseBody, closeTerms } from './close_terms.ts'
 import * as sample from './example_values.ts'
 import { pairFilter, TimeRange } from './history_filters.ts'
@@ -23,10 +23,9 @@ import { listHistory } from './history_listing.ts'
 import { ListingOutput, ListingQuery, PAGES, type ListingFields, type ListingInput } from './listing.ts'
 import { listLive } from './live_listing.ts'
 import { bucketIdOf, marginAccountIdField, marginIdOf, riskBucketIdField } from './margin_summary.ts'
-import { bucketMove, moveCollateral } from './margin_transfers.ts'
+import { bucketMove, MoveBody, moveCollateral } from './margin_transfers.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 import { createdId, MatchResult, matchResultOf, orderSequenced, Sequenced } from './order_record.ts'
-import { IDEMPOTENCY_KEY_MAX } from './order_terms.ts'
 import { submitOrder } from './orders.ts'
 import {
   closedPositionRecord, positionIdField, PositionRecord, positionRecord, PositionRiskRecord, positionRiskRecord, PositionSideName,
@@ -203,15 +202,6 @@ export const ClosePosition = operation({
   },
 })
 
-const MarginBody = Type.Object({
-  amount: field(Amount, 'In units of the collateral asset; positive, with at most its amountDecimals digits behind the point.'),
-  idempotencyKey: Type.Optional(
-    field(
-      Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }),
-      'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
-    ),
-  ),
-})
 const MarginAnswer = Type.Object({
   positionId: positionIdField,
   marginAccountId: marginAccountIdField,
@@ -224,7 +214,7 @@ const exampleMargin = {
 }
 
 function moveMargin(
-  gateway: Gateway, call: Call<Static<typeof MarginAnswer>>, input: Static<typeof MarginBody> & { positionId: string }, into: boolean,
+  gateway: Gateway, call: Call<Static<typeof MarginAnswer>>, input: MoveBody & { positionId: string }, into: boolean,
 ): void {
   const found = findOpen(gateway, call.account, input.positionId)
   if (found instanceof Refused) return call.refuse(found)
@@ -253,7 +243,7 @@ export const AddPositionMargin = operation({
   answer: 'It was added.',
   refusals: moveRefusals,
   params: PositionPath,
-  body: MarginBody,
+  body: MoveBody,
   output: MarginAnswer,
   example: exampleMargin,
   run: (gateway, call, input) => moveMargin(gateway, call, input, true),
@@ -267,7 +257,7 @@ export const ReducePositionMargin = operation({
   answer: 'It was taken.',
   refusals: moveRefusals,
   params: PositionPath,
-  body: MarginBody,
+  body: MoveBody,
   output: MarginAnswer,
   example: { ...exampleMargin, output: { ...exampleMargin.output, newIsolatedMargin: '250' } },
   run: (gateway, call, input) => moveMargin(gateway, call, input, false),

@@ -8,7 +8,7 @@ import Type, { type Static } from 'typebox'
 import type { HistoryReward, RewardSource, RewardTotal } from '../../core/history/answer/queries.ts'
 import { tradeId } from '../../core/layout/ids.ts'
 import { REFERRAL_LEVELS } from '../../core/layout/referrals.ts'
-import { formatDecimal } from '../../core/lib/decimal.ts'
+import { ppmText } from '../../core/lib/ppm.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import { REFEREES_MOST, readReferees, readReferralShares, readReferrer } from '../../core/view/referrals.ts'
 import { askHistory } from '../bridge/history.ts'
@@ -23,8 +23,6 @@ import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operat
 import { referralCodeOf } from './referral_code.ts'
 import { HISTORY, READ } from './refusal_groups.ts'
 import { field, record } from './schema.ts'
-
-const PPM_DIGITS = 6
 
 const RewardAmount = record('RewardAmount', 'Rewards in one token.', Type.Object({ token: fields.token, amount: fields.amount }))
 type RewardAmount = Static<typeof RewardAmount>
@@ -146,7 +144,7 @@ function levelRecords(
   gateway: Gateway, counts: readonly number[], shares: readonly number[], totals: readonly RewardTotal[],
 ): ReferralLevel[] {
   return counts.map((referees, index) => ({
-    level: index + 1, referees, share: formatDecimal(BigInt(shares[index]!), PPM_DIGITS),
+    level: index + 1, referees, share: ppmText(shares[index]!),
     earned: amountsOf(gateway, totals.filter((total) => total.level === index + 1)),
   }))
 }

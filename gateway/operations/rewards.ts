@@ -11,7 +11,6 @@ import { movementId } from '../../core/layout/ids.ts'
 import type { Asset } from '../../core/state/genesis.ts'
 import { readRewards } from '../../core/view/referrals.ts'
 import { encodeTransferRewards } from '../bridge/encode.ts'
-import { WAY_IN } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
@@ -19,8 +18,8 @@ import { Address } from './auth.ts'
 import { transferRefusal } from './engine_refusal.ts'
 import * as sample from './example_values.ts'
 import * as fields from './fields.ts'
-import { Decimal, operation, pendingRequest, submit, Uuid } from './operation.ts'
-import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
+import { idempotencyKey, keyOf, REPEATED, submitKeyed } from './idempotency.ts'
+import { Decimal, operation, pendingRequest, Uuid } from './operation.ts'
 import { COMMAND, KEYED, READ } from './refusal_groups.ts'
 import { field } from './schema.ts'
 
@@ -64,17 +63,13 @@ export const TransferRewards = operation({
   service: 'ReferralsService', method: 'POST', path: '/api/v1/refprog/rewards/transfer',
   access: 'session', agent: 'no', maintenance: 'blocked', rate: 'movement',
   summary: 'Move rewards to the balance',
-  description: 'Moves rewards of one token to what the caller has available. With an `idempotencyKey` it may be repeated: it then answers '
-    + 'what it answered first.',
+  description: `Moves rewards of one token to what the caller has available. ${REPEATED}`,
   answer: 'They were moved.',
   refusals: ['NOT_FOUND', 'INSUFFICIENT_BALANCE', ...KEYED, ...COMMAND],
   body: Type.Object({
     token: field(Address, 'Token of the rewards, as GetRewardsBalance has it.'),
     amount: field(Amount, 'In units of the token; positive, at most what is there.'),
-    idempotencyKey: Type.Optional(field(
-      Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }),
-      'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
-    )),
+    idempotencyKey,
   }),
   output: Type.Object({
     token: fields.token, amount: fields.amount, movementId: field(Uuid, 'The movement, of type REFERRAL_REWARD.'),
@@ -96,12 +91,7 @@ export const TransferRewards = operation({
       call.answer({ token: asset.token, amount: amountText(asset, amount), movementId: movementId(sequence, MOVEMENT) })
     }
     const pending = pendingRequest(call, answer, (records, base) => transferRefusal(gateway, records, base))
-    const unanswered = key === '' ? 'SERVICE_UNAVAILABLE' : 'ORDER_SUBMISSION_UNAVAILABLE'
-    pending.onDeadline = () => call.refuse(new Refused(unanswered))
-    submit(
-      gateway, call, pending,
-      (at, correlation) => encodeTransferRewards(gateway.engine, at, correlation, call, { asset: asset.index, amount, key }),
-      WAY_IN, key !== '',
-    )
+    submitKeyed(gateway, call, key, pending, (at, correlation) =>
+      encodeTransferRewards(gateway.engine, at, correlation, call, { asset: asset.index, amount, key }))
   },
 })

@@ -22,6 +22,7 @@ export const SERVICES = {
   MarginAccountsService: 'Margin accounts and risk buckets: collateral, what it backs, and what an order would need.',
   PositionsService: 'Positions on perpetuals: read, close, add and take margin.',
   CopyTradingService: 'Leaders whose trading on perpetuals others copy, and follows.',
+  WithdrawalsService: 'Take funds out, to an address of the settlement chain.',
   FaucetService: 'Test funds.',
   DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
   BuilderCodesService: 'What applications add to the fees of their users.',

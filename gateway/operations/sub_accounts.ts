@@ -19,7 +19,6 @@ import { hasConsented, masterOf, readProfile } from '../../core/view/families.ts
 import { askConsent } from '../auth/sign_in_client.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { encodeCreateSubAccount, encodeTransfer } from '../bridge/encode.ts'
-import { WAY_IN } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, balancesOf, userIdOf, usernameText } from './accounts.ts'
@@ -28,7 +27,7 @@ import { Address, refusalOf, WalletSignature } from './auth.ts'
 import { limitedTo, transferRefusal } from './engine_refusal.ts'
 import { describeForm } from './schema_errors.ts'
 import { operation, rfc3339, submit, Uuid, pendingRequest } from './operation.ts'
-import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
+import { idempotencyKey, keyOf, REPEATED, submitKeyed } from './idempotency.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, KEYED, READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
@@ -182,8 +181,7 @@ export const TransferSubAccountBalance = operation({
   service: 'AccountsService', method: 'POST', path: '/api/v1/accounts/sub-accounts/transfer',
   access: 'session', agent: 'no', maintenance: 'blocked', rate: 'movement',
   summary: 'Move a balance to or from a sub-account',
-  description: 'Moves what is available, in one step. With an `idempotencyKey` it may be repeated: it then answers what it answered '
-    + 'first.',
+  description: `Moves what is available, in one step. ${REPEATED}`,
   answer: 'It was moved.',
   refusals: ['MASTER_ONLY', 'NOT_FOUND', 'CONSENT_REQUIRED', 'INSUFFICIENT_BALANCE', ...KEYED, ...COMMAND],
   body: Type.Object({
@@ -191,12 +189,7 @@ export const TransferSubAccountBalance = operation({
     assetId: fields.assetId,
     amount: field(Amount, 'In units of the asset; positive, with at most its amountDecimals digits behind the point.'),
     direction: field(Direction, 'TO_SUB_ACCOUNT gives, FROM_SUB_ACCOUNT takes back.'),
-    idempotencyKey: Type.Optional(
-      field(
-        Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }),
-        'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
-      ),
-    ),
+    idempotencyKey,
   }),
   output: Type.Object({
     movementId: field(Uuid, "The caller's movement."), subAccountId: fields.subAccountId, assetId: fields.assetId,
@@ -231,12 +224,7 @@ export const TransferSubAccountBalance = operation({
       }),
       (records, base) => transferRefusal(gateway, records, base),
     )
-    const unanswered = key === '' ? 'SERVICE_UNAVAILABLE' : 'ORDER_SUBMISSION_UNAVAILABLE'
-    pending.onDeadline = () => call.refuse(new Refused(unanswered))
-    submit(
-      gateway, call, pending,
-      (at, correlation) => encodeTransfer(gateway.engine, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }),
-      WAY_IN, key !== '',
-    )
+    submitKeyed(gateway, call, key, pending, (at, correlation) =>
+      encodeTransfer(gateway.engine, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }))
   },
 })

@@ -1,8 +1,9 @@
 /** Sweeper chains (specification, Sweeper chains), from the genesis document (core/state/sweeper.ts). */
 import Type, { type Static } from 'typebox'
+import { checksumAddress } from '../auth/challenge.ts'
 import * as sample from './example_values.ts'
 import * as fields from './fields.ts'
-import { operation } from './operation.ts'
+import { Nullable, operation } from './operation.ts'
 import { field, record } from './schema.ts'
 
 const SweeperAsset = record(
@@ -21,6 +22,10 @@ const SweeperChain = record(
     shortName: field(Type.String(), 'Short name of the chain.'),
     isHub: field(Type.Boolean(), 'True of the one chain of settlement, to which all others are swept.'),
     assets: field(Type.Array(SweeperAsset), 'Tokens that are swept.'),
+    vault: field(Nullable(Type.String()), 'The vault, which takes deposits; that of the hub pays withdrawals. Null while it is not known.'),
+    factory: field(
+      Nullable(Type.String()), 'The factory of deposit addresses, the same on every chain; null while it is not known.',
+    ),
   }),
 )
 type SweeperChain = Static<typeof SweeperChain>
@@ -40,11 +45,15 @@ export const ListSweeperChains = operation({
       chains: [{
         chainId: 1328, shortName: 'sei-testnet', isHub: true,
         assets: [{ symbol: 'USDC', tokenAddress: sample.usdc.token, decimals: 6, minSweepRaw: '1000000' }],
+        vault: sample.VAULT, factory: sample.FACTORY,
       }],
     },
   },
-  run: ({ genesis }, call) => call.answer({
-    chains: genesis.sweeperChains.map(({ chainId, shortName, hub, assets }): SweeperChain =>
-      ({ chainId, shortName, isHub: hub, assets: assets.map((asset) => ({ ...asset })) })),
-  }),
+  run: ({ genesis, vault: { places } }, call) => {
+    const [vault, factory] = places === null ? [null, null] : [checksumAddress(places.vault), checksumAddress(places.factory)]
+    call.answer({
+      chains: genesis.sweeperChains.map(({ chainId, shortName, hub, assets }): SweeperChain =>
+        ({ chainId, shortName, isHub: hub, assets: assets.map((asset) => ({ ...asset })), vault, factory })),
+    })
+  },
 })

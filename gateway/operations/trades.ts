@@ -8,25 +8,18 @@ import type { HistoryTrade } from '../../core/history/answer/queries.ts'
 import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../refused.ts'
+import { Refused, refusedField } from '../refused.ts'
 import { amountText, priceText, quantityText, rawText } from './amounts.ts'
 import { pairFilter, TimeRange, UNKNOWN } from './history_filters.ts'
 import { listHistory } from './history_listing.ts'
-import { ListingOutput, ListingQuery } from './listing.ts'
-import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { answerListing, ListingOutput, ListingQuery, PAGES, readListing } from './listing.ts'
+import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 import { Side } from './order_words.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
-import { PAGES } from './listing.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
-
-/** How far the settlement of a trade on the chain has come. Trades of this version wait for it. */
-export const SettlementStatus = record(
-  'SettlementStatus',
-  'PENDING waits for settlement on the chain, SETTLED is handed over to it, SETTLED_ON_CHAIN is final.',
-  Type.Union([Type.Literal('PENDING'), Type.Literal('SETTLED'), Type.Literal('SETTLED_ON_CHAIN')]),
-)
+import { settlementOf, SettlementProof, SettlementStatus, tradeSettlement } from './settlement.ts'
 
 const PUBLIC = {
   id: fields.id,
@@ -57,6 +50,9 @@ export const AccountTradeRecord = record('AccountTrade', 'A trade with the side 
   applicationFee: field(Decimal, 'What the application of the order charged besides, in units of the quote token.'),
   /** Symbol of the asset the fee is in. */
   feeToken: field(Type.String(), 'Symbol of the asset the fees are in.'),
+  settlement: Type.Optional(field(
+    Nullable(SettlementProof), 'With `proof`: what proves that it is in its batch; null while it waits for one. Its leaf names both sides.',
+  )),
 }))
 export type AccountTradeRecord = Static<typeof AccountTradeRecord>
 
@@ -73,7 +69,7 @@ export function tradeRecord(gateway: Gateway, trade: PublicTrade): TradeRecord {
     quoteQuantity: amountText(gateway.genesis.assets[pair.quote]!, trade.quote),
     makerSide: trade.makerSells ? 'SELL' : 'BUY',
     executedAt: rfc3339(trade.time),
-    settlementStatus: 'PENDING',
+    settlementStatus: settlementOf(gateway.state, trade.sequence),
   }
 }
 
@@ -141,32 +137,76 @@ export const GetTrade = operation({
 const orderSequence = (id: string | undefined): number | undefined =>
   id === undefined ? undefined : (parseId(IdKind.ORDER, id)?.sequence ?? UNKNOWN)
 
+const AccountTradesQuery = Type.Object({
+  ...ListingQuery, tradingPairId: Type.Optional(fields.pairName),
+  side: Type.Optional(field(Side, 'BUY or SELL.')), orderId: Type.Optional(fields.orderId), ...TimeRange,
+  tradeId: Type.Optional(field(Uuid, 'Only this trade. It goes with `proof` and with no other filter.')),
+  proof: Type.Optional(field(Type.Boolean(), 'With `tradeId`: the trade has its `settlement`.')),
+})
+const AccountTrades = Type.Object({ trades: field(Type.Array(AccountTradeRecord), 'Newest first.'), ...ListingOutput })
+
 export const ListAccountTrades = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/trades',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'Own trades',
-  description: `Trades of the caller with his side, role and fee, newest first. ${PAGES}`,
+  description: `Trades of the caller with his side, role and fee, newest first. ${PAGES} Asked for one \`tradeId\` with \`proof=true\` it `
+    + 'has what proves that the trade was settled on the chain.',
   answer: 'A page of trades.',
   refusals: HISTORY,
-  query: Type.Object({
-    ...ListingQuery, tradingPairId: Type.Optional(fields.pairName),
-    side: Type.Optional(field(Side, 'BUY or SELL.')), orderId: Type.Optional(fields.orderId), ...TimeRange,
-  }),
-  output: Type.Object({ trades: field(Type.Array(AccountTradeRecord), 'Newest first.'), ...ListingOutput }),
+  query: AccountTradesQuery,
+  output: AccountTrades,
   example: {
     input: { tradingPairId: sample.PAIR, pageToken: '' },
     output: { trades: [exampleAccountTrade], pageSize: 20, nextPageToken: '' },
   },
   run: (gateway, call, input) => {
     const { account } = call
+    const { tradeId, proof, ...listed } = input
+    if (tradeId !== undefined) return answerOwnTrade(gateway, call, input, tradeId)
+    if (proof === true) return call.refuse(refusedProof(gateway, call, input))
     const filters = {
       account,
       pair: pairFilter(gateway, input.tradingPairId),
       sell: input.side === undefined ? undefined : input.side === 'SELL',
       orderSequence: orderSequence(input.orderId),
     }
-    listHistory(gateway, call, 'ListAccountTrades', input, 'trades', filters, (rows, fields) =>
+    listHistory(gateway, call, 'ListAccountTrades', listed, 'trades', filters, (rows, fields) =>
       call.answer({ trades: rows.map((trade) => accountTradeRecord(gateway, trade, account)), ...fields }),
     )
   },
 })
+
+/** A proof is of one trade; first comes what is wrong with the page. */
+function refusedProof(gateway: Gateway, call: Call<never>, input: Static<typeof AccountTradesQuery>): Refused {
+  const plan = readListing(gateway, call, 'ListAccountTrades', input)
+  return plan instanceof Refused ? plan : refusedField('proof', 'proof goes with tradeId: a proof is of one trade')
+}
+
+/** The page that has the one trade, if it is the caller's; with its proof when that is asked for. */
+function answerOwnTrade(
+  gateway: Gateway, call: Call<Static<typeof AccountTrades>>, input: Static<typeof AccountTradesQuery>, name: string,
+): void {
+  const { account } = call
+  const { history } = gateway
+  const plan = readListing(gateway, call, 'ListAccountTrades', input)
+  if (plan instanceof Refused) return call.refuse(plan)
+  const other = (['tradingPairId', 'side', 'orderId', 'startTime', 'endTime'] as const).find((field) => input[field] !== undefined)
+  if (other !== undefined) return call.refuse(refusedField(other, `${other} and tradeId exclude each other`))
+  const answer = (rows: readonly HistoryTrade[], settlement: Pick<AccountTradeRecord, 'settlement'>): void => {
+    const trades = rows.map((trade) => ({ ...accountTradeRecord(gateway, trade, account), ...settlement }))
+    const listing = { rows: [...rows], total: rows.length, more: false }
+    call.answer({ trades, ...answerListing(gateway, plan, listing, ({ sequence, index }) => ({ sequence, index }), null) })
+  }
+  const id = parseId(IdKind.TRADE, name)
+  if (id === null) return answer([], {})
+  const ask = { sequence: id.sequence, index: id.slot }
+  askHistory(history, 'trade', ask, (trade) => {
+    if (trade instanceof Refused) return call.refuse(trade)
+    const isOwn = trade !== null && (trade.makerAccount === account || trade.takerAccount === account)
+    if (!isOwn || input.proof !== true) return answer(isOwn ? [trade] : [], {})
+    askHistory(history, 'tradeProof', ask, (found) => {
+      if (found instanceof Refused) call.refuse(found)
+      else answer([trade], { settlement: found === null ? null : tradeSettlement(found) })
+    })
+  })
+}

@@ -17,7 +17,7 @@ import { Nullable, Timestamp, Uuid } from '../operations/operation.ts'
 import { field } from '../operations/schema.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from './route.ts'
-import { printable, table } from './text.ts'
+import { momentOf, printable, table } from './text.ts'
 
 const CLIENT_ID = /^[\x21-\x7e]{1,40}$/
 const NAME_BYTES_MAX = 48
@@ -28,7 +28,6 @@ const ORIGIN = /^(\*|[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:[0-9]{1,5})?|https?:\/\
 const ORIGIN_BYTES_MAX = 96
 
 const hex = (text: string): string => Buffer.from(text, 'utf8').toString('hex')
-const time = (unixMs: number): string | null => (unixMs === 0 ? null : new Date(unixMs).toISOString())
 
 const isClientId = (value: unknown): value is string => typeof value === 'string' && CLIENT_ID.test(value)
 const isName = (value: unknown): value is string =>
@@ -238,9 +237,9 @@ const describe = (state: State, view: ApplicationView) => ({
   name: view.name,
   allowedOrigins: [...view.allowedOrigins],
   isActive: view.isActive,
-  createdAt: time(view.createdAt),
+  createdAt: momentOf(view.createdAt),
   users: get(state, applicationRow(state, view.application), APPLICATION.ACCOUNTS),
-  serverKey: view.key === null ? null : { issuedAt: time(view.keyAt), oldKeyUntil: time(view.oldKeyUntil) },
+  serverKey: view.key === null ? null : { issuedAt: momentOf(view.keyAt), oldKeyUntil: momentOf(view.oldKeyUntil) },
 })
 
 interface ApplicationTerms {

@@ -1,13 +1,15 @@
 /**
- * What the exchange does when its live audit fails (core/snapshot/audit.ts): no more orders. Maintenance is a command of lane 0 like an
- * operator's, so it is sequenced, journaled and stands after a restart; cancels and revocations go on. Only an operator ends it, and the
- * next audit that fails puts it back.
+ * What the exchange does when its live audit fails (core/snapshot/audit.ts): no more orders, and nothing leaves the vault. Maintenance and
+ * the stop of withdrawals are commands of lane 0 like an operator's, so they are sequenced, journaled and stand after a restart; cancels
+ * and revocations go on. Only an operator ends them, and the next audit that fails puts them back.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
+import { STOP_WITHDRAWALS_COMMAND, WithdrawalStop } from '../../core/layout/vault.ts'
 import { SCALAR } from '../../core/state/columns.ts'
 import type { State } from '../../core/state/state.ts'
 import type { AuditMessage, FromThread } from '../../core/threads.ts'
+import { withdrawalsStopped } from '../../core/view/vault.ts'
 import type { Admin } from './admin.ts'
 
 /** Wait before a command that was not answered is sent again, ms. */
@@ -45,16 +47,29 @@ export class AuditStop {
 
   async #block(audited: number): Promise<void> {
     this.#working = true
-    while (!this.#stopped && this.#state.scalars[SCALAR.MAINTENANCE] === 0) {
-      const result = await this.#admin.send(CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: 1 })
+    // Money that left does not come back: it goes first.
+    await this.#send(
+      () => withdrawalsStopped(this.#state) === WithdrawalStop.SOLVENCY, 'withdrawals stopped', audited,
+      () => this.#admin.send(CommandType.STOP_WITHDRAWALS, STOP_WITHDRAWALS_COMMAND, { cause: WithdrawalStop.SOLVENCY }),
+    )
+    await this.#send(
+      () => this.#state.scalars[SCALAR.MAINTENANCE] !== 0, 'maintenance on', audited,
+      () => this.#admin.send(CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: 1 }),
+    )
+    this.#working = false
+  }
+
+  /** Sends a command until it is answered, unless what it does is done. */
+  async #send(isDone: () => boolean, what: string, audited: number, send: () => ReturnType<Admin['send']>): Promise<void> {
+    while (!this.#stopped && !isDone()) {
+      const result = await send()
       if (typeof result === 'string' || result['code'] !== 0) {
         await delay(AGAIN_MS)
         continue
       }
       const fields = { audited, sequence: result['sequence'] }
-      this.#post({ type: 'log', level: 'error', message: 'maintenance on: the audit of the state failed', fields })
-      break
+      this.#post({ type: 'log', level: 'error', message: `${what}: the audit of the state failed`, fields })
+      return
     }
-    this.#working = false
   }
 }

@@ -4,11 +4,11 @@
  */
 import Type from 'typebox'
 import {
-  BUILDER_CAP_MOST_BPS, ENROLL_APPLICATION_COMMAND, SET_BUILDER_PROGRAM_COMMAND, UNCHANGED, WHOLE_PPM,
+  BUILDER_CAP_MOST_BPS, ENROLL_APPLICATION_COMMAND, SET_BUILDER_PROGRAM_COMMAND, UNCHANGED,
 } from '../../core/layout/builder.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { applicationId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
-import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
+import { PPM_DIGITS, ppmText, shareOf } from '../../core/lib/ppm.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import { readBuilderProgram } from '../../core/view/builder.ts'
 import * as fields from '../operations/fields.ts'
@@ -19,11 +19,9 @@ import { findApplication, notFound } from './applications.ts'
 import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from './route.ts'
 import { printable, table } from './text.ts'
 
-const SHARE_DIGITS = 6
 const EXAMPLE_ID = applicationId(1042, 1)
 const EXAMPLE_USER = userId(977, 3)
 const bps = (what: string) => field(Type.Integer({ minimum: 0, maximum: BUILDER_CAP_MOST_BPS }), what)
-const shareText = (ppm: number): string => formatDecimal(BigInt(ppm), SHARE_DIGITS)
 const share = (what: string) => field(Decimal, what)
 
 const Program = {
@@ -79,7 +77,7 @@ export const ShowBuilderProgram = operatorRoute({
   run: (context) => {
     const { capBps, feesOn, revenueSharePpm } = readBuilderProgram(context.state)
     return {
-      builderFeeCapBps: capBps, builderFeeEnabled: feesOn, revenueShare: shareText(revenueSharePpm),
+      builderFeeCapBps: capBps, builderFeeEnabled: feesOn, revenueShare: ppmText(revenueSharePpm),
       applications: context.applications.list().map((each) => ({
         id: each.id, clientId: each.clientId, enrolled: each.isEnrolled, payoutUserId: payoutOf(context, each.payoutAccount),
         builderFeeBps: each.builderFeeBps, builderMakerFeeBps: each.builderMakerFeeBps,
@@ -121,15 +119,13 @@ export const SetBuilderProgram = operatorRoute({
   }],
   run: (context, given) => {
     const now = readBuilderProgram(context.state)
-    const ppm = given.revenueShare === undefined ? BigInt(now.revenueSharePpm) : parseDecimal(given.revenueShare, SHARE_DIGITS)
-    if (ppm === null || ppm < 0n || ppm > BigInt(WHOLE_PPM)) {
-      return refusedField('revenueShare', `revenueShare must be 0 to 1, with ${SHARE_DIGITS} digits at most`)
-    }
+    const ppm = given.revenueShare === undefined ? now.revenueSharePpm : shareOf(given.revenueShare)
+    if (ppm < 0) return refusedField('revenueShare', `revenueShare must be 0 to 1, with ${PPM_DIGITS} digits at most`)
     const [capBps, feesOn] = [given.capBps ?? now.capBps, given.builderFees ?? now.feesOn]
-    const values = { capBps, builderFees: feesOn ? 1 : 0, revenueSharePpm: Number(ppm) }
+    const values = { capBps, builderFees: feesOn ? 1 : 0, revenueSharePpm: ppm }
     return sendCommand(context, CommandType.SET_BUILDER_PROGRAM, SET_BUILDER_PROGRAM_COMMAND, values, ({ sequence }) => {
       const answer = {
-        builderFeeCapBps: capBps, builderFeeEnabled: feesOn, revenueShare: shareText(Number(ppm)), sequence: Number(sequence),
+        builderFeeCapBps: capBps, builderFeeEnabled: feesOn, revenueShare: ppmText(ppm), sequence: Number(sequence),
       }
       note(context, 'builder program set', answer)
       return answer

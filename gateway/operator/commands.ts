@@ -16,7 +16,7 @@ import { DECLARED } from './routes.ts'
 const ORDER = [
   'status', 'health', 'ready', 'metrics', 'clock', 'maintenance', 'pairs', 'assets', 'perps', 'prices', 'insurance', 'liquidations',
   'limits', 'tiers', 'sessions', 'sub-accounts', 'pools', 'holders', 'orders', 'applications', 'origins', 'keys', 'builder',
-  'copies',
+  'copies', 'launches', 'referrals', 'withdrawals', 'deposits', 'chain', 'settlement', 'solvency',
 ]
 const placeOf = ({ name }: Command): number => {
   const place = ORDER.indexOf(name.split(' ')[0]!)

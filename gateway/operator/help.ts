@@ -15,13 +15,27 @@ const usageOf = ({ name, value, optional }: OptionUse): string => {
   return optional === true ? `[${typed}]` : typed
 }
 
+/** Longest line of a call. */
+const COLUMNS = 110
+
+/** A call as it is typed; a long one goes on behind a backslash, from an option on. */
+const callOf = (call: string): string => {
+  const lines: string[] = []
+  for (const word of `${RUN} ${call}`.split(/ (?=--[a-z])/)) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= COLUMNS) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines.join(' \\\n  ')
+}
+
 /** Everything at a glance: each command with its purpose and an example. */
 export const overview = (commands: readonly Command[]): string => `\
 Operator: looks at a running exchange and changes what is an operator's to change.
 
 Usage: ${RUN} COMMAND [options]
 
-${commands.map((command) => `  ${usage(command)}\n      ${command.purpose}\n      ${RUN} ${command.example[0]}`).join('\n')}
+${commands.map((command) => `  ${usage(command)}\n${indented(`${command.purpose}\n${callOf(command.example[0])}`, 6)}`).join('\n')}
 
 Options:
 ${OPTIONS}
@@ -60,5 +74,5 @@ export const details = (commands: readonly Command[]): string =>
   commands.map((command) => {
     const [call, prints] = command.example
     const explained = indented(`${command.purpose}\n\n${command.explains}\n\nExample:`)
-    return `${usage(command)}\n\n${explained}\n${indented(`${RUN} ${call}\n${prints}`, 4)}\n`
+    return `${usage(command)}\n\n${explained}\n${indented(`${callOf(call)}\n${prints}`, 4)}\n`
   }).join('\n')

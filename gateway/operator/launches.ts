@@ -23,7 +23,7 @@ import { Refused, refusedField } from '../refused.ts'
 import { findApplication } from './applications.ts'
 import { hasAccount } from './policy.ts'
 import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from './route.ts'
-import { printable, table } from './text.ts'
+import { momentOf, printable, table } from './text.ts'
 
 const MAKER = userId(1040, 7)
 const DEFAULT_LEASE_MS = 30_000
@@ -190,13 +190,11 @@ function makerOf(context: OperatorContext, { userId, wallet, application }: Make
   return fits ? { account: id.slot, createdSequence: id.sequence } : refusedField('application', 'application is not that of the user')
 }
 
-const time = (unixMs: number): string | null => (unixMs === 0 ? null : new Date(unixMs).toISOString())
-
 function describe({ genesis }: State, view: LaunchView, now: number): Static<typeof Listed> {
   const { launchId, pair, account, accountSequence, phase, leaseMs, generation, quoteRevision, ownerId, leaseEndsAt } = view
   return {
     launchId, pair: genesis.pairs[pair]!.symbol, userId: userId(accountSequence, account), phase, leaseMs, generation, quoteRevision,
-    expiresAt: time(leaseEndsAt), ownerId: ownerId === '' ? null : ownerId, lease: leaseStateOf(view, now),
+    expiresAt: momentOf(leaseEndsAt), ownerId: ownerId === '' ? null : ownerId, lease: leaseStateOf(view, now),
   }
 }
 
@@ -211,7 +209,7 @@ function send(context: OperatorContext, launchId: string, terms: Terms, message:
       launchId, pair: state.genesis.pairs[Number(answer.pair)]!.symbol,
       userId: userId(view?.accountSequence ?? terms.createdSequence, Number(answer.account)),
       phase: LAUNCH_PHASE_NAMES[Number(answer.phase)]!, leaseMs: Number(answer.leaseMs), generation: Number(answer.generation),
-      quoteRevision: Number(answer.quoteRevision), expiresAt: time(Number(answer.leaseEndsAt)), sequence: Number(answer.sequence),
+      quoteRevision: Number(answer.quoteRevision), expiresAt: momentOf(Number(answer.leaseEndsAt)), sequence: Number(answer.sequence),
     }
     note(context, message, said)
     return said

@@ -67,6 +67,9 @@ export const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   ws_bytes: counter('exchange_websocket_frame_bytes_total', 'Bytes of those frames'),
   ws_slow: counter('exchange_websocket_slow_total', 'WebSockets cut because their clients did not read'),
   ws_crowded: counter('exchange_websocket_crowded_total', 'WebSockets cut because too much waited for all or for their client'),
+  ws_settled_left_out: counter(
+    'exchange_websocket_settled_left_out_total', 'Filled orders whose settlement the orders channel had no room to tell',
+  ),
   ws_waiting_bytes: gauge('exchange_websocket_waiting_bytes', 'Bytes that wait for clients of WebSockets to read them'),
   ws_waiting_capacity: gauge('exchange_websocket_waiting_capacity_bytes', 'Bytes that may: wsBuffersMb'),
   ws_closed_1001: socketsClosed(1001),

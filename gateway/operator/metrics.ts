@@ -24,8 +24,10 @@ import { filesOf, Growth } from './fills.ts'
 import { sampleCopies } from './copy_metrics.ts'
 import { counter, gauge, GATEWAY_METRICS, PORT_METRICS, type Metric } from './metric_names.ts'
 import { sampleLeases } from './lease_metrics.ts'
-import { samplePerps } from './perp_metrics.ts'
+import { PERP_METRICS, samplePerps } from './perp_metrics.ts'
 import type { TierQueue } from './tiers.ts'
+import type { VaultDesk } from './vault_desk.ts'
+import { sampleVault, VAULT_METRICS } from './vault_metrics.ts'
 
 /** Shown as pools. */
 type Pooled = 'journal_used_bytes' | 'journal_limit_bytes' | 'open_descriptors' | 'descriptor_limit'
@@ -152,6 +154,9 @@ const BACKUP_METRICS: Record<BackupCounter, Metric> = {
   sequence: gauge('exchange_last_backup_sequence', 'Last command in it'),
 }
 
+/** Those of which an exchange has samples only when it has what they are about. */
+export const OCCASIONAL_METRICS: readonly Metric[] = [...PERP_METRICS, ...VAULT_METRICS]
+
 /** What a scrape reads. Create once per thread: attaching makes views. */
 export interface Gauges {
   readonly state: State
@@ -174,14 +179,18 @@ export interface Gauges {
   readonly growth: { readonly journal: Growth; readonly disk: Growth }
   /** Perpetuals that index prices are fed to. */
   readonly fed: readonly FedPair[]
+  /** What the vault thread said last. */
+  readonly vault: Pick<VaultDesk, 'report'>
 }
 
 export function gaugesOf(
-  shared: Shared, state: State, tiers: TierQueue, dataDir: string, now: number, fed: readonly FedPair[] = [],
+  shared: Shared, state: State, { tiers, vault }: Pick<Gauges, 'tiers' | 'vault'>, dataDir: string, now: number,
+  fed: readonly FedPair[] = [],
 ): Gauges {
   return {
     dataDir,
     fed,
+    vault,
     growth: { journal: new Growth(), disk: new Growth() },
     state,
     tiers,
@@ -236,6 +245,7 @@ export function exposition(gauges: Gauges, now: number): string {
   sampleLeases((metric, value, labels) => text.sample(metric, value, labels), gauges.state, now)
   sampleCopies((metric, value, labels) => text.sample(metric, value, labels), gauges.state)
   samplePerps((metric, value, labels) => text.sample(metric, value, labels), gauges.state, gauges.fed, now)
+  sampleVault((metric, value, labels) => text.sample(metric, value, labels), gauges.state, gauges.vault.report, now)
   text.sample(counter('exchange_fee_tier_changes_total', 'Fee tiers set because the history found them earned'), gauges.tiers.changed)
   text.sample(gauge('exchange_fee_tier_changes_waiting', 'Fee tiers that wait to be set'), gauges.tiers.waiting)
   const commandDepth = gauge('exchange_command_ring_records', 'Commands waiting, by lane; lane 0 is the operator')

@@ -20,7 +20,7 @@ import { field } from '../operations/schema.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { pairName } from './policy.ts'
 import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from './route.ts'
-import { count, facts, printable, table } from './text.ts'
+import { count, facts, momentOf, printable, table } from './text.ts'
 
 const PAIR_ID = '7a1c0000-0000-4000-8000-000000000005'
 const SYMBOL = 'BTC/USDC-PERP'
@@ -50,7 +50,6 @@ const Perp = Type.Object({
   nextFundingAt: field(Nullable(Timestamp), 'null: funding is not paid.'),
 })
 
-const moment = (ms: number): string | null => (ms === 0 ? null : new Date(ms).toISOString())
 /** Sizes of many positions: beyond 31 bits. */
 const sizeText = (pair: Pair, lots: number): string => formatDecimal(BigInt(lots) * BigInt(pair.lotUnits), pair.lotScale)
 
@@ -63,10 +62,10 @@ function perpRecord(state: State, pair: Pair, now: number) {
     indexPrice: priced(perp.index), markPrice: priced(perp.mark), source: PRICE_SOURCE_NAMES[perp.source]!,
     ageSeconds: perp.index === 0 ? null : Math.max(0, age) / 1000,
     stale: perp.mode < PerpMode.SETTLING && (perp.index === 0 || age > perp.staleMs),
-    forcedUntil: perp.forcedMark !== 0 && perp.forcedUntil > now ? moment(perp.forcedUntil) : null,
+    forcedUntil: perp.forcedMark !== 0 && perp.forcedUntil > now ? momentOf(perp.forcedUntil) : null,
     openInterest: sizeText(pair, perp.openLots), openInterestCap: perp.openCap === 0 ? null : sizeText(pair, perp.openCap),
     positions: perp.positions, fundingRate: formatDecimal(perp.lastRate, 8), predictedFundingRate: formatDecimal(perp.predictedRate, 8),
-    nextFundingAt: moment(perp.nextFundingAt),
+    nextFundingAt: momentOf(perp.nextFundingAt),
   }
 }
 
@@ -270,7 +269,7 @@ export const ForceMark = operatorRoute({
     if (ticks instanceof Refused) return ticks
     const until = seconds === 0 ? 0 : context.time() + seconds * 1000
     const values = { setting: PerpSetting.FORCED_MARK, value: seconds === 0 ? 0 : ticks, number: until }
-    return setPerp(context, pair, values, { markPrice: priceText(pair, ticks), until: moment(until) })
+    return setPerp(context, pair, values, { markPrice: priceText(pair, ticks), until: momentOf(until) })
   },
 })
 

@@ -3,10 +3,10 @@
  * (core/programs/referrals.ts).
  */
 import Type from 'typebox'
-import { WHOLE_PPM } from '../../core/layout/builder.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { SET_REFERRAL_SHARES_COMMAND } from '../../core/layout/referrals.ts'
-import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
+import { PPM_DIGITS, ppmText, shareOf, WHOLE_PPM } from '../../core/lib/ppm.ts'
 import { owedRewards, readReferralShares } from '../../core/view/referrals.ts'
 import * as fields from '../operations/fields.ts'
 import { Decimal } from '../operations/operation.ts'
@@ -15,8 +15,6 @@ import { Refused, refusedField } from '../refused.ts'
 import { note, operatorRoute, SENDS, sendCommand } from './route.ts'
 import { table } from './text.ts'
 
-const SHARE_DIGITS = 6
-const shareText = (ppm: number): string => formatDecimal(BigInt(ppm), SHARE_DIGITS)
 const Shares = field(Type.Array(Decimal), 'Of levels 1 to 3: part of the net fee income of a fill, 0 to 1, together at most 1.')
 const EXAMPLE_SHARES = ['0.2', '0.05', '0.025']
 
@@ -48,7 +46,7 @@ export const ShowReferrals = operatorRoute({
     const owed = owedRewards(state, gate)
     if (shares === null || owed === null) return new Refused('ENGINE_UNAVAILABLE')
     return {
-      shares: shares.map(shareText),
+      shares: shares.map(ppmText),
       owed: state.genesis.assets.flatMap(({ index, symbol, scale }) =>
         (owed[index]! === 0n ? [] : [{ symbol, amount: formatDecimal(owed[index]!, scale) }])),
     }
@@ -79,17 +77,15 @@ export const SetReferralShares = operatorRoute({
   run: (context, given) => {
     const ppm: number[] = []
     for (const level of ['first', 'second', 'third'] as const) {
-      const share = parseDecimal(given[level], SHARE_DIGITS)
-      if (share === null || share < 0n || share > BigInt(WHOLE_PPM)) {
-        return refusedField(level, `${level} must be 0 to 1, with ${SHARE_DIGITS} digits at most`)
-      }
-      ppm.push(Number(share))
+      const share = shareOf(given[level])
+      if (share < 0) return refusedField(level, `${level} must be 0 to 1, with ${PPM_DIGITS} digits at most`)
+      ppm.push(share)
     }
     if (ppm.reduce((sum, share) => sum + share, 0) > WHOLE_PPM) return refusedField('first', 'the shares must together be at most 1')
     const [first, second, third] = ppm as [number, number, number]
     const values = { first, second, third }
     return sendCommand(context, CommandType.SET_REFERRAL_SHARES, SET_REFERRAL_SHARES_COMMAND, values, ({ sequence }) => {
-      const answer = { shares: ppm.map(shareText), sequence: Number(sequence) }
+      const answer = { shares: ppm.map(ppmText), sequence: Number(sequence) }
       note(context, 'referral shares set', answer)
       return answer
     })

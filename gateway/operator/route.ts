@@ -19,6 +19,7 @@ import type { Admin } from './admin.ts'
 import type { AuditStop } from './audit.ts'
 import type { Options, OptionUse, Shown } from './command.ts'
 import type { Gauges } from './metrics.ts'
+import type { VaultDesk } from './vault_desk.ts'
 
 /** What routes work with. */
 export interface OperatorContext {
@@ -33,6 +34,8 @@ export interface OperatorContext {
   readonly gauges: Gauges
   /** Which audit of the state failed, if one did. */
   readonly audits: Pick<AuditStop, 'failed'>
+  /** What the vault thread said last. */
+  readonly vault: Pick<VaultDesk, 'report'>
   /** Messages to the main thread, for the log. */
   readonly tell: (message: FromThread) => void
 }

@@ -7,6 +7,7 @@ import * as applications from './applications.ts'
 import * as builder from './builder.ts'
 import * as clock from './clock.ts'
 import * as copies from './copies.ts'
+import * as deposits from './deposits.ts'
 import * as keys from './keys.ts'
 import * as launches from './launches.ts'
 import * as limits from './limits.ts'
@@ -17,8 +18,11 @@ import * as pools from './pools.ts'
 import * as probes from './probes.ts'
 import * as referrals from './referrals.ts'
 import * as sessions from './sessions.ts'
+import * as solvency from './solvency.ts'
 import * as status from './status.ts'
 import * as subAccounts from './sub_accounts.ts'
+import * as vaultChain from './vault_chain.ts'
+import * as withdrawals from './withdrawals.ts'
 
 /** It stands here because it describes all of them, itself too. */
 export const ShowDocument = operatorRoute({
@@ -35,8 +39,8 @@ export const ShowDocument = operatorRoute({
 })
 
 const AREAS = [
-  applications, builder, clock, copies, keys, launches, limits, listing, perps, policy, pools, probes, referrals, sessions, status,
-  subAccounts,
+  applications, builder, clock, copies, deposits, keys, launches, limits, listing, perps, policy, pools, probes, referrals, sessions,
+  solvency, status, subAccounts, vaultChain, withdrawals,
   { ShowDocument },
 ]
 

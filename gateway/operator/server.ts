@@ -37,6 +37,7 @@ import type { OperatorContext } from './route.ts'
 import { DECLARED } from './routes.ts'
 import { servedBy } from './serve.ts'
 import { createTierQueue } from './tiers.ts'
+import { createVaultDesk } from './vault_desk.ts'
 
 /** How often growth is looked at without a scrape, ms. */
 const GROWTH_MS = 10_000
@@ -51,11 +52,12 @@ const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
 const tiers = createTierQueue(admin, post)
+const vault = createVaultDesk(admin)
 const audits = new AuditStop(state, admin, post)
 const feeder = createFeeder({ state, admin, time, tell: post, sources: sourcesOf() }, config.priceFeed === 1)
-const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now(), feeder.pairs)
+const gauges = gaugesOf(shared, state, { tiers, vault }, config.dataDir, Date.now(), feeder.pairs)
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
-const context: OperatorContext = { state, gate, applications, admin, time, gauges, audits, tell: post }
+const context: OperatorContext = { state, gate, applications, admin, time, gauges, audits, vault, tell: post }
 const paths = servedBy(DECLARED, context)
 
 /** Of the file of --price-sources; one that is wrong ends the exchange. */
@@ -105,6 +107,7 @@ function stop(): void {
   tiers.stop()
   feeder.stop()
   audits.stop()
+  vault.stop()
   admin.stop()
   server.close(() => {
     post({ type: 'stopped' })
@@ -126,6 +129,7 @@ listenOn(server, '127.0.0.1', config.operatorPort).then(
 parentPort!.on('message', (message: ToOperator) => {
   if (message.type === 'stop') stop()
   else if (message.type === 'listen') door?.want(message.open)
+  else if (message.type === 'vault') vault.take(message.port)
   else if (message.type === 'tiers') tiers.take(message.changes)
   else if (message.type === 'audit') audits.take(message)
 })

@@ -1,4 +1,5 @@
 /** What the operator's command line shows people: tables, amounts of bytes and time. Plain text without colours. */
+import { rfc3339 } from '../operations/operation.ts'
 
 export type Cell = string | number
 
@@ -19,6 +20,9 @@ export function facts(rows: readonly (readonly [name: string, value: Cell])[]): 
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}`).join('\n')
 }
+
+/** A time, Unix ms, as the operator's port says it; `null` of 0: there is none. */
+export const momentOf = (unixMs: number): string | null => (unixMs === 0 ? null : rfc3339(unixMs))
 
 /** A cell as text that is safe on a terminal. */
 export const printable = (cell: Cell): string =>

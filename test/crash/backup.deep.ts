@@ -24,7 +24,7 @@ const random = createPrng(SEED)
 const root = temporaryDirectory()
 const directory = join(root, 'data')
 mkdirSync(directory)
-const FLAGS = ['--gateways', '1', '--snapshot-every', '300']
+const FLAGS = ['--gateways', '1', '--snapshot-every', '300', '--vault', '1']
 const operator = join(import.meta.dirname, '..', '..', 'gateway', 'operator', 'main.ts')
 const program = join(import.meta.dirname, '..', '..', 'core', 'backup', 'main.ts')
 
@@ -155,7 +155,7 @@ t.test('what cannot be backed up or restored is said', async (t) => {
   t.match(await operate('restore', root, join(root, 'never')), { code: 1, err: /no backup/ })
   t.match(await backup(join(root, 'fast'), '--rate', 'x'), { code: 2, err: /--rate/ })
   const spoiled = join(root, 'spoiled')
-  for (const name of ['history.sqlite', 'operator.token', join('journal', 'data.mdb')]) {
+  for (const name of ['history.sqlite', 'operator.token', 'vault.key', 'vault.json', 'chain.sqlite', join('journal', 'data.mdb')]) {
     rmSync(spoiled, { recursive: true, force: true })
     cpSync(whole, spoiled, { recursive: true })
     const bytes = readFileSync(join(spoiled, name))

@@ -135,6 +135,13 @@ t.test('kill -9 while the fills of a leader are mirrored', async (t) => {
     t.ok(await until(async () => await waiting(exchange) === 0), 'it comes to its end')
     return found
   }
+  /** One more order of the leader to the side of his position: strikes to both sides may have left nobody any. */
+  const enlarge = async (): Promise<void> => {
+    await makeMarket(exchange, storm, 2)
+    const { positions } = await clientOf(exchange, storm.leader).ListPositions()
+    await lead(exchange, storm, positions[0]?.side === 'SHORT' ? 'SELL' : 'BUY', 1)
+    t.ok(await until(async () => await waiting(exchange) === 0), 'mirrored without a kill')
+  }
   let side: 'BUY' | 'SELL' = 'BUY'
   for (const _round of eachRound(t, { short: 1, deep: 25 })) {
     let found = false
@@ -144,6 +151,7 @@ t.test('kill -9 while the fills of a leader are mirrored', async (t) => {
     }
     t.ok(found, 'killed in the middle of mirroring')
   }
+  await enlarge()
   const read = await copied(exchange, storm)
   t.equal(await exchange.stop(), 0, 'orderly stop')
   running = null

@@ -1,6 +1,6 @@
 /**
  * Promise: whoever opens the journal beside the exchange takes no commit back. LMDB's opener stores an old number of the last transaction
- * in the lock file (journal/counter.ts); the writer puts it back, and tries once more what began behind it.
+ * in the lock file (journal/counter.ts); the writer puts it back, and begins again what began behind it.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,8 +9,10 @@ import t, { type Test } from 'tap'
 import { keepCounting, openCounter, putRight } from '../../core/journal/counter.ts'
 import { journalPath, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
 import { keyOf } from '../../core/journal/frame.ts'
+import { HEAD_BYTES, HEAD_KEY } from '../../core/journal/head.ts'
 import { SecondWriter } from '../../core/journal/head_file.ts'
 import { readBatches, START } from '../../core/journal/reader.ts'
+import { tailOf } from '../../core/journal/tail.ts'
 import { createWriter, type JournalWriter } from '../../core/journal/writer.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { eachRound } from '../suite/rounds.ts'
@@ -116,36 +118,87 @@ function createRewound(database: JournalDatabase, moved: () => void, transact: (
   }
 }
 
-t.test('a number that goes back between the look and the beginning: once more', async (t) => {
-  const { dataDir, database, writer } = stage(t)
-  const counter = openCounter(dataDir)
+interface Disturbed {
+  /** `write` in a transaction before which the number goes back by each of these, one try after the other. */
+  readonly transact: (backs: readonly number[], write: () => void) => void
+  /** Transactions begun for the last of them. */
+  begun: number
+}
+
+/** A database whose count goes back in the very moment in which a transaction begins. */
+function disturb(database: JournalDatabase): Disturbed {
+  const counter = openCounter(database.dataDir)
   const plain = (Object.getPrototypeOf(database) as JournalDatabase).transactionSync.bind(database)
   const { env } = database as unknown as { env: { info(): { lastTxnId: number } } }
-  let [begun, backs] = [0, 0]
-  const transact = keepCounting(counter, () => env.info().lastTxnId, (write) => {
-    begun++
-    if (backs-- > 0) counter.write(counter.read() - 1 - (backs % 2))
-    plain(write)
+  let left: number[] = []
+  const transactionSync = keepCounting(counter, {
+    latest: () => env.info().lastTxnId,
+    current: () => database.getWriteTxnId(),
+    transact: (write) => {
+      disturbed.begun++
+      counter.write(counter.read() - (left.shift() ?? 0))
+      plain(write)
+    },
   })
-  const key = keyOf(1_000)
-  const put = (value: string): void => transact(() => {
-    const before = String.fromCharCode(value.charCodeAt(0) - 1)
-    if (value > 'a' && database.get(key)?.toString() !== before) throw new SecondWriter('not the last')
-    database.putSync(key, Buffer.from(value))
-  })
-  for (const value of 'abc') put(value)
-  for (const [index, value] of [...'defg'].entries()) {
-    begun = 0
-    backs = index + 1
-    put(value)
-    t.equal(begun, index + 2, `${index + 1} times`)
-    t.equal(database.get(key)?.toString(), value)
+  Object.assign(database, { transactionSync })
+  const disturbed: Disturbed = {
+    begun: 0,
+    transact: (backs, write) => {
+      disturbed.begun = 0
+      left = [...backs]
+      write()
+    },
   }
-  backs = 100
-  t.throws(() => put('h'), 'not for ever')
-  backs = 0
-  t.throws(() => transact(() => { throw new Error('its own') }), { message: 'its own' }, 'what fails for another reason fails')
-  put('h')
+  return disturbed
+}
+
+t.test('a number that goes back in the moment in which a commit begins: once more, and the batch is written once', async (t) => {
+  const { dataDir, database } = stage(t)
+  const disturbed = disturb(database)
+  const writer = createWriter(database, 1)
+  let next = 1
+  const commit = (...backs: number[]): void => {
+    disturbed.transact(backs, () => void writer.commit(next++, 0, 1, 1, 0))
+    if (backs.length > 0) t.equal(disturbed.begun, backs.length + 1, `back by ${backs.join(', ')}`)
+  }
+  const kept = (of: JournalDatabase): number[] => {
+    of.refresh()
+    return [...readBatches(of, tailOf(of))].map(({ sequence }) => sequence)
+  }
+  const disturbing = (): void => {
+    for (let back = 1; back <= 20; back++) commit(back)
+    commit(2, 1, 2, 2, 4, 3, 17, 1)
+  }
+  for (let i = 0; i < 39; i++) commit()
+  disturbing()
+  t.same(kept(database), upTo(60))
+  writer.dropBefore(100)
+  disturbing()
+  // Each drops about what it writes: one batch of one slot.
+  const left = upTo(81).slice(21)
+  t.equal(writer.first, 22)
+  t.same(kept(database), left)
+  const always = Array.from({ length: 1_000 }, () => 2)
+  t.throws(() => commit(...always), { message: /goes back again and again/ }, 'not for ever')
+  t.same(kept(database), left, 'and nothing of it stays')
+  writer.close()
+  await database.close()
+  const again = openJournal(dataDir, true)
+  t.same(kept(again), left, 'after another start')
+  t.equal(again.entryCount(), left.length + 2, 'with the two records, and nothing before them')
+  await again.close()
+})
+
+t.test('what fails for another reason fails at once, and a commit of another writer is found by its head', async (t) => {
+  const { database, writer, commit } = stage(t)
+  const disturbed = disturb(database)
+  commit()
+  t.throws(() => disturbed.transact([1], () => database.transactionSync(() => { throw new Error('its own') })), { message: 'its own' })
+  t.equal(disturbed.begun, 2)
+  const plain = (Object.getPrototypeOf(database) as JournalDatabase).transactionSync.bind(database)
+  plain(() => database.putSync(HEAD_KEY, Buffer.alloc(HEAD_BYTES)))
+  t.throws(() => disturbed.transact([2], commit), SecondWriter)
+  t.equal(disturbed.begun, 2, 'once more, behind the commit that it did not make')
   writer.close()
   await database.close()
 })

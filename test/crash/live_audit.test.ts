@@ -10,8 +10,11 @@ import { catchUp, rebuild } from '../../core/recovery/recover.ts'
 import { Audit } from '../../core/snapshot/audit.ts'
 import { listSnapshots, loadSnapshot, readSnapshotInfo, snapshotFiles, writeSnapshot } from '../../core/snapshot/file.ts'
 import { CommandType } from '../../core/layout/command.ts'
+import { WithdrawalStop } from '../../core/layout/vault.ts'
 import type { Decoded } from '../../core/layout/table.ts'
+import { VAULT } from '../../core/state/vault_rows.ts'
 import type { AuditMessage, FromThread } from '../../core/threads.ts'
+import { withdrawalsStopped } from '../../core/view/vault.ts'
 import type { Admin } from '../../gateway/operator/admin.ts'
 import { AuditStop } from '../../gateway/operator/audit.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
@@ -50,7 +53,7 @@ t.test('an audit', async (t) => {
   t.equal(audit.broken, null)
   now += 1
   said = 0
-  t.match(run(), { broken: /^I1: asset 0: accounts and fees hold / })
+  t.match(run(), { broken: /^I1: asset 0: accounts, fees and suspense hold / })
   t.match(audit.broken, /^I1/)
   now += 40
   spoil(state.balances, BALANCE.AVAILABLE, -1)
@@ -98,37 +101,47 @@ t.test('the exchange goes into maintenance and says why', async (t) => {
   const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
   t.ok(catchUp(database, replayer, Infinity, () => 0, () => undefined) > 0)
   t.equal(replayer.state.scalars[SCALAR.MAINTENANCE], 1, 'and maintenance is in the journal')
+  t.equal(withdrawalsStopped(replayer.state), WithdrawalStop.SOLVENCY, 'and so is the stop of withdrawals')
   await database.close()
 })
 
-t.test('maintenance is asked for until it is on', async (t) => {
-  const scalars = new Int32Array(64)
+t.test('withdrawals are stopped and maintenance is asked for until it is on', async (t) => {
+  const [scalars, i32] = [new Int32Array(64), new Int32Array(64)]
   const sent: [type: number, on: unknown][] = []
-  const answers: (Decoded | 'full' | 'late')[] = ['full', 'late', { code: 3 }, { code: 0, sequence: 9 }]
+  const answers: (Decoded | 'full' | 'late')[] = ['full', { code: 0, sequence: 8 }, 'full', 'late', { code: 3 }, { code: 0, sequence: 9 }]
   const said: FromThread[] = []
   const admin = {
-    send: async (type: number, _: unknown, { on }: Decoded) => {
-      sent.push([type, on])
+    send: async (type: number, _: unknown, { on, cause }: Decoded) => {
+      sent.push([type, on ?? cause])
       const answer = answers.shift()!
-      if (typeof answer === 'object' && answer['code'] === 0) scalars[SCALAR.MAINTENANCE] = 1
+      if (typeof answer !== 'object' || answer['code'] !== 0) return answer
+      if (type === CommandType.STOP_WITHDRAWALS) i32[VAULT.STOPPED] = Number(cause)
+      else scalars[SCALAR.MAINTENANCE] = 1
       return answer
     },
   } as unknown as Admin
-  const stop = new AuditStop({ scalars } as ConstructorParameters<typeof AuditStop>[0], admin, (message) => said.push(message))
+  const state = { scalars, i32, vaultAt: 0 } as ConstructorParameters<typeof AuditStop>[0]
+  const stop = new AuditStop(state, admin, (message) => said.push(message))
   const bad: AuditMessage = { type: 'audit', sequence: 7, seconds: 1, broken: 'I2: something' }
   stop.take({ ...bad, broken: null })
   t.same([sent, stop.failed], [[], null], 'a good one asks for nothing')
   stop.take(bad)
   stop.take(bad)
-  t.ok(await until(() => said.length > 0))
-  t.same(sent, Array.from({ length: 4 }, () => [CommandType.SET_MAINTENANCE, 1]), 'once at a time')
+  t.ok(await until(() => said.length > 1))
+  const stopped = [CommandType.STOP_WITHDRAWALS, WithdrawalStop.SOLVENCY]
+  t.same(sent, [stopped, stopped, ...Array.from({ length: 4 }, () => [CommandType.SET_MAINTENANCE, 1])], 'in turn, withdrawals first')
+  t.match(said[0], { message: 'withdrawals stopped: the audit of the state failed' })
   t.same(stop.failed, { sequence: 7, broken: 'I2: something' })
   stop.take(bad)
-  t.equal(sent.length, 4, 'it is on already')
+  t.equal(sent.length, 6, 'it is on already')
   scalars[SCALAR.MAINTENANCE] = 0
   answers.push({ code: 0, sequence: 12 })
   stop.take(bad)
   t.ok(await until(() => scalars[SCALAR.MAINTENANCE] === 1), 'an operator who ended it sees it again after the next audit')
+  i32[VAULT.STOPPED] = WithdrawalStop.OPERATOR
+  answers.push({ code: 0, sequence: 13 })
+  stop.take(bad)
+  t.ok(await until(() => i32[VAULT.STOPPED] === WithdrawalStop.SOLVENCY), 'a stop of the operator is not enough')
   stop.take({ ...bad, broken: null })
   t.equal(stop.failed, null)
 })

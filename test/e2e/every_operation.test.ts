@@ -11,6 +11,7 @@ import {
   historyReached, issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'
 import { openPosition } from '../support/perpetual_position.ts'
+import { signedWithdrawal, until, vaultOpens } from '../support/money.ts'
 import { earnReward, newTrader, pairOf } from '../support/traders.ts'
 
 t.setTimeout(120_000)
@@ -21,7 +22,7 @@ const ELSEWHERE: OperationName[] = [
 
 t.test('every operation of the table, once', async (t) => {
   const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--gateways', '2', '--price-feed', '1'])
+  const exchange = await startExchange(directory, ['--gateways', '2', '--price-feed', '1', '--vault', '1'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
@@ -67,6 +68,7 @@ t.test('every operation of the table, once', async (t) => {
   await tradePerpetual(t, exchange.baseUrl, client)
   await tradeInSlices(t, client, tradingPairId)
   await follow(t, exchange.baseUrl, client)
+  await withdraw(t, client, usdc.assetId)
   t.match(await client.Check(), { status: 'ok', degraded: [] })
   const launch = { launchId: 'launch-1', pair: 'BTC/USDC', userId: (await client.GetProfile()).id, phase: 'LIVE' }
   t.match((await operate(exchange, '/launches', launch)).json, { ...launch, generation: 0, expiresAt: null })
@@ -113,7 +115,8 @@ t.test('every operation of the table, once', async (t) => {
   const follows = 'CreateFollow ListFollows UpdateFollow StopFollow CloseFollowPositions CloseAllFollowPositions'
   const perpetuals = [margin, collateral, buckets, previews, positions, waiting, twap, leaders, follows]
   const spot = [called, others, batches, history, family, limits, agents, rest, backend, answered, referrals]
-  const all = [...spot, ...perpetuals].join(' ').split(' ')
+  const money = 'InitiateWithdrawal ListPendingWithdrawals GetWithdrawal GetWithdrawalCalldata'
+  const all = [...spot, money, ...perpetuals].join(' ').split(' ')
   t.strictSame(all.sort(), Object.keys(TABLE).sort(), 'that was the whole table')
 })
 
@@ -279,6 +282,24 @@ async function follow(t: Test, baseUrl: string, client: Client): Promise<void> {
   t.same(await leader.ReleaseLeader(), { released: true })
 }
 
+/** A withdrawal, up to the transaction that its owner may submit. */
+async function withdraw(t: Test, client: Client, assetId: string): Promise<void> {
+  await vaultOpens(client)
+  const { address, depositAddress } = await client.GetProfile()
+  t.match(depositAddress, /^0x[0-9a-fA-F]{40}$/)
+  const made = await client.InitiateWithdrawal({ assetId, amount: '12.5', idempotencyKey: 'w1' })
+  t.match(made, { assetId, amount: '12.5', amountRaw: '12500000', destination: address, needsApproval: false })
+  const withdrawalId = made.id
+  t.equal((await client.InitiateWithdrawal({ assetId, amount: '12.50', idempotencyKey: 'w1' })).id, withdrawalId, 'repeated, not run again')
+  t.match((await client.ListPendingWithdrawals()).withdrawals, [{ id: withdrawalId }])
+  await until('the authorisation', async () => (await client.GetWithdrawal({ withdrawalId })).status === 'SIGNED')
+  const { nonce, expiresAt } = await client.GetWithdrawal({ withdrawalId })
+  t.equal(nonce, made.nonce)
+  const calldata = await client.GetWithdrawalCalldata({ withdrawalId })
+  t.match(calldata, { withdrawalId, chainId: 1328, data: /^0x[0-9a-f]+$/, value: '0', nonce, expiresAt })
+  t.equal((await client.ListSweeperChains()).chains[0]!.vault, calldata.to)
+}
+
 /** A TWAP order, its first slice and its end. */
 async function tradeInSlices(t: Test, client: Client, tradingPairId: string): Promise<void> {
   const { twapOrderId } = await client.CreateTwapOrder({ tradingPairId, side: 'BUY', quantity: '1', durationSeconds: 3600 })
@@ -298,7 +319,7 @@ const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKe
 
 t.test('maintenance by operator command blocks what the table says, and nothing else', async (t) => {
   const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--price-feed', '1'])
+  const exchange = await startExchange(directory, ['--price-feed', '1', '--vault', '1'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
@@ -351,6 +372,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   }
   /** What a follower, or somebody whose follow is over, cannot do. */
   const notByFollower = ['RegisterLeader', 'ReleaseLeader', 'StopFollow']
+  const withdrawalId = await signedWithdrawal(client, assetId)
   const maintenance = async (on: boolean): Promise<void> => {
     t.match((await operate(exchange, '/maintenance', { on })).json, { maintenance: on })
   }
@@ -367,7 +389,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },
     TransferRewards: { token: `0x${'0'.repeat(40)}`, amount: '1' },
     UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId }, ...margin, ...waiting,
-    ...copying,
+    ...copying, InitiateWithdrawal: { assetId, amount: '1' }, GetWithdrawal: { withdrawalId }, GetWithdrawalCalldata: { withdrawalId },
   }
   const serverKey = await issueServerKey(exchange)
   const once = createClient({ baseUrl: exchange.baseUrl, signer, serverKey })

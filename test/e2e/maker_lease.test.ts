@@ -2,29 +2,17 @@
  * Promise: an operator configures the maker of a market on the command line; two processes of that wallet, each with a session and an owner
  * id of its own, never both quote; and a lease outlives a kill of the exchange, replayed from the journal: who was fenced out still is.
  */
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createClient } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { operator } from '../support/operator_command.ts'
 import { newTrader, pairOf, sodiumSigner } from '../support/traders.ts'
 
 t.setTimeout(120_000)
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'operator', 'main.ts')
-
-/** What the command line prints, with its exit code and what went wrong. */
-function operator({ operatorPort, operatorToken }: Exchange, words: readonly string[]): Promise<[code: number | null, printed: string]> {
-  const environment = { ...process.env, RINGBOOK_OPERATOR_TOKEN: operatorToken }
-  const args = ['--disable-warning=ExperimentalWarning', MAIN, ...words, '--port', String(operatorPort)]
-  const child = spawn(process.execPath, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (printed += chunk.toString('utf8')))
-  return new Promise((resolve) => child.on('close', (code) => resolve([code, printed])))
-}
 
 /** Sets a launch up on the command line, whose mistakes are said. */
 async function configure(t: Test, exchange: Exchange, userId: string, wallet: string): Promise<void> {
-  const run = (...words: string[]): ReturnType<typeof operator> => operator(exchange, ['launches', ...words])
+  const run = (...words: string[]): ReturnType<typeof operator> => operator(exchange, 'launches', ...words)
   const terms = ['--pair', 'BTC/USDC', '--user', userId]
   const [wrong, said] = await run('add', 'launch-7', ...terms, '--wallet', `0x${'1'.repeat(40)}`)
   t.ok(wrong !== 0 && said.includes('wallet is not that of the user'), said)
@@ -66,7 +54,7 @@ t.test('a second process of a maker fences the first one out, over a kill of the
   await t.rejects(again!.CreateOrder(order), { status: 409, code: 'LEASE_LOST' }, 'still')
   t.ok((await other!.CreateOrder(order)).orderId)
   t.match(await other!.ClaimLease({ ...mine, expectedGeneration: '6' }), { generation: '6', quoteRevision: '4' })
-  t.match(await operator(exchange, ['launches', 'list']), [0, /LIVE +live +6 +process-2/])
+  t.match(await operator(exchange, 'launches', 'list'), [0, /LIVE +live +6 +process-2/])
   const metrics = await (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
   t.match(metrics, /exchange_maker_leases\{phase="LIVE",lease="live"\} 1/)
 })

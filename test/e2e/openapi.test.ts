@@ -16,6 +16,7 @@ import {
 import {
   checkingFetch, createChecker, fieldsOf, findOperation, type ApiDocument, type Checker, type DocumentOperation,
 } from '../support/openapi_check.ts'
+import { calldataOf, signedWithdrawal } from '../support/money.ts'
 import { openPosition } from '../support/perpetual_position.ts'
 import { earnReward, newTrader, pairOf, sodiumSigner } from '../support/traders.ts'
 import { wrongBodies, wrongValues } from '../support/wrong_values.ts'
@@ -38,7 +39,7 @@ t.before(async () => {
   const directory = temporaryDirectory()
   exchange = await startExchange(directory, [
     '--gateways', '2', '--enforce-rate-limits', '1', '--rate-create-per-second', '100', '--rate-movement-per-minute', '100',
-    '--price-feed', '1',
+    '--price-feed', '1', '--vault', '1',
   ])
   t.teardown(async () => {
     await exchange.kill()
@@ -117,6 +118,8 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await delegate(maker, tradingPairId)
   await tradePerpetual(maker, taker)
   await copy(maker, taker)
+  await maker.ListPendingWithdrawals({ pageToken: '' })
+  await calldataOf(maker, await signedWithdrawal(maker, balances[0]!.assetId))
   await maker.GetFaucetInfo()
   await maker.GetTradingPair({ tradingPairId })
   for (const name of ['GetServerTime', 'Check', 'ListSweeperChains'] as const) await maker.call(name, {})

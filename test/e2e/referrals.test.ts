@@ -2,39 +2,19 @@
  * Promise: a user gives others a code, and whoever signs in with it for the first time was brought by him; of their fees three levels earn,
  * to the atom; the operator sets what; rewards outlive a kill of the exchange and become a balance once. Everything over real sockets.
  */
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { createClient, type Client } from '../../gateway/client/index.ts'
-import { historyReached, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
-import { newTrader, pairOf, sodiumSigner } from '../support/traders.ts'
+import type { Client } from '../../gateway/client/index.ts'
+import { historyReached, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { operator } from '../support/operator_command.ts'
+import { newTrader, newWallet, pairOf } from '../support/traders.ts'
 
 t.setTimeout(180_000)
-const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'operator', 'main.ts')
-
-/** What the command line prints, with its exit code and what went wrong. */
-function operator({ operatorPort, operatorToken }: Exchange, ...words: string[]): Promise<[code: number | null, printed: string]> {
-  const environment = { ...process.env, RINGBOOK_OPERATOR_TOKEN: operatorToken }
-  const args = ['--disable-warning=ExperimentalWarning', MAIN, 'referrals', ...words, '--port', String(operatorPort)]
-  const child = spawn(process.execPath, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
-  let printed = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (printed += chunk.toString('utf8')))
-  return new Promise((resolve) => child.on('close', (code) => resolve([code, printed])))
-}
-
-/** A wallet of nobody yet. */
-function newWallet(baseUrl: string, clientId?: string): Client {
-  const account = privateKeyToAccount(generatePrivateKey())
-  const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
-  return createClient({ baseUrl, wallet, signer: sodiumSigner(), ...(clientId === undefined ? {} : { clientId }) })
-}
 
 const codeOf = async (client: Client): Promise<string> => (await client.GetReferralPosition()).referralCode
 
 /** A new user whom `referralCode` brought; what the sign-in said of it must be `applied`. */
 async function signIn(t: Test, baseUrl: string, referralCode: string, applied = true, clientId?: string): Promise<Client> {
-  const client = newWallet(baseUrl, clientId)
+  const { client } = newWallet(baseUrl, clientId === undefined ? {} : { clientId })
   t.match(await client.signIn({ referralCode }), { isNewUser: true, referralApplied: applied }, referralCode)
   return client
 }
@@ -54,7 +34,7 @@ t.test('codes at sign-in, rewards of three levels, the shares of the operator, a
     removeDirectory(directory)
   })
   const { baseUrl } = exchange
-  const ann = newWallet(baseUrl)
+  const { client: ann } = newWallet(baseUrl)
   t.match(await ann.signIn({ referralCode: 'AAAA-BBBB-CCCC' }), { isNewUser: true, referralApplied: false }, 'nobody has this code')
   const annCode = await codeOf(ann)
   t.match(annCode, /^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/)
@@ -84,9 +64,9 @@ t.test('codes at sign-in, rewards of three levels, the shares of the operator, a
     directReferees: [{ walletAddress: address }], complete: true, summary: [{ referees: 1 }, { referees: 1 }, { referees: 1 }],
   })
 
-  t.match(await operator(exchange, 'show'), [0, /1 +0\.2\n +2 +0\.05\n +3 +0\.025\n\nASSET +OWED\nUSDC +0\.07425/])
-  t.match(await operator(exchange, 'set', '0.6', '0.3', '0.2'), [1, /the shares must together be at most 1/])
-  t.match(await operator(exchange, 'set', '0.5', '0', '0'), [0, /shares are 0\.5, 0, 0 \(sequence \d+\)/])
+  t.match(await operator(exchange, 'referrals', 'show'), [0, /1 +0\.2\n +2 +0\.05\n +3 +0\.025\n\nASSET +OWED\nUSDC +0\.07425/])
+  t.match(await operator(exchange, 'referrals', 'set', '0.6', '0.3', '0.2'), [1, /the shares must together be at most 1/])
+  t.match(await operator(exchange, 'referrals', 'set', '0.5', '0', '0'), [0, /shares are 0\.5, 0, 0 \(sequence \d+\)/])
   await trade(eve, dan, tradingPairId)
   t.strictSame(await cat.GetRewardsBalance(), { balances: [{ token, available: '0.189' }] })
 
@@ -105,5 +85,5 @@ t.test('codes at sign-in, rewards of three levels, the shares of the operator, a
   const { movements } = await cat.ListMovements({ transactionType: 'REFERRAL_REWARD' })
   t.match(movements, [{ entryType: 'CREDIT', amount: '0.089' }, { id: moved.movementId, entryType: 'CREDIT', amount: '0.1' }])
   t.match(await cat.GetReferralPosition(), { totalEarned: [{ token, amount: '0.189' }] })
-  t.match(await operator(exchange, 'show'), [0, /1 +0\.5\n +2 +0\n +3 +0\n/])
+  t.match(await operator(exchange, 'referrals', 'show'), [0, /1 +0\.5\n +2 +0\n +3 +0\n/])
 })

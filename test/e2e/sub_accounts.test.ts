@@ -7,13 +7,14 @@ import { consentOf } from '../support/consent.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { farFromMidnight } from '../support/midnight.ts'
+import { until } from '../support/money.ts'
 import { newUser, signIn, signInFor } from '../support/sign_in.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
 t.setTimeout(600_000)
 
 const directory = temporaryDirectory()
-const exchange = await startExchange(directory, ['--gateways', '2', '--sign-in-per-ip', '1000'])
+const exchange = await startExchange(directory, ['--gateways', '2', '--sign-in-per-ip', '1000', '--vault', '1'])
 const client = connectGrpc(exchange.grpcPort)
 t.teardown(async () => {
   client.close()
@@ -81,7 +82,10 @@ class Family {
 for (const [name, call] of Object.entries(TRANSPORTS)) {
   t.test(`${name}: who is who`, async (t) => {
     const family = await Family.make(t, call)
-    const master = await family.byMaster('GetProfile')
+    const master = await until('the vault', async () => {
+      const profile = await family.byMaster('GetProfile')
+      return profile['canWithdraw'] && profile
+    })
     t.match(master, { accountType: 'master', canWithdraw: true })
     t.equal(master['masterAccountId'] ?? null, null)
     t.match(await family.bySub('GetProfile'), { accountType: 'sub', canWithdraw: false, username: 'desk 1', masterAccountId: master['id'] })

@@ -12,6 +12,7 @@ import { createDocument } from '../../gateway/docs/rest/document.ts'
 import { BASE } from '../../gateway/docs/rest/samples.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import { issueServerKey, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { vaultOpens } from '../support/money.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
 import { findPython } from '../support/python.ts'
 import { newTrader } from '../support/traders.ts'
@@ -50,13 +51,15 @@ if (skip !== false) t.comment(skip)
 t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
   const directory = temporaryDirectory()
   const stubs = mkdtempSync(join(tmpdir(), 'stubs-'))
-  const exchange = await startExchange(directory)
+  // One sample withdraws.
+  const exchange = await startExchange(directory, ['--vault', '1'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
     rmSync(stubs, { recursive: true, force: true })
   })
   const serverKey = await issueServerKey(exchange)
+  await vaultOpens((await newTrader(exchange.baseUrl)).client)
   const wallet = newWallet()
   const guide = join(root, 'gateway', 'docs', 'guide')
   const program = [join(import.meta.dirname, 'trade.py'), join(root, 'proto'), stubs, guide]

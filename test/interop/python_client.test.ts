@@ -46,7 +46,7 @@ t.test('it sends what the TypeScript client sends', { skip }, async (t) => {
   const texts = {
     orderId: 'a b', tradingPairId: 'ä/ö?', assetId: '1', subAccountId: "o'x", tradeId: '~-_.', agentId: '%41',
     marginAccountId: 'm+a', riskBucketId: 'r#b', positionId: 'p&q=', conditionalOrderId: 'c d', twapOrderId: 't/w', launchId: 'l/m',
-    followId: 'f?g', leader: 'x,y',
+    followId: 'f?g', leader: 'x,y', withdrawalId: 'w"d',
   }
   const more = { page: 2, isActive: true, status: ['SUBMITTED', 'FILLED'], clientOrderId: 'q&=+ "é', nothing: null }
   const nested = (name: OperationName): object => (OPERATIONS[name].body ? { orders: [{ price: '1.10' }] } : {})

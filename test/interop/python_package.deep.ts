@@ -49,7 +49,7 @@ function install(): string {
 
 async function exchangeOf(t: Test): Promise<Exchange> {
   const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--ws-order-entry', '1', '--price-feed', '1'])
+  const exchange = await startExchange(directory, ['--ws-order-entry', '1', '--price-feed', '1', '--vault', '1'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)

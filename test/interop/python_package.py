@@ -213,9 +213,25 @@ class Everything:
         assert (await self.call("GetRewardsBalance"))["balances"] == []
         token = (await self.call("ListBalances"))["balances"][0]["token"]
         assert await self.refused("TransferRewards", token=token, amount="1") == "INSUFFICIENT_BALANCE"
+        await self.money((await self.call("ListBalances"))["balances"][0]["assetId"])
         names = {"email": "a@b.example", "twitterUsername": "a", "telegramUsername": "abcde"}
         assert await self.refused("SubmitApplication", walletAddress=address, **names) == "PERMISSION_DENIED"
         assert await self.refused("ClaimLease", launchId="none", ownerId="process-1", expectedGeneration="0") == "NOT_FOUND"
+
+    async def money(self, asset):
+        await self.until("GetProfile", lambda profile: profile["canWithdraw"])
+        made = await self.call("InitiateWithdrawal", assetId=asset, amount="1", idempotencyKey="w")
+        same = {"withdrawalId": made["id"]}
+        assert (await self.call("ListPendingWithdrawals"))["withdrawals"][0]["id"] == made["id"]
+        await self.until("GetWithdrawal", lambda withdrawal: withdrawal["status"] == "SIGNED", **same)
+        assert (await self.call("GetWithdrawalCalldata", **same))["nonce"] == made["nonce"]
+
+    async def until(self, name, reached, **fields):
+        for _ in range(600):
+            if reached(await self.call(name, **fields)):
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError(name)
 
     async def copies(self, leader):
         handle = "leader-" + self.client.key.public_key[:8].lower()

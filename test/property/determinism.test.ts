@@ -14,11 +14,11 @@ const CUTS = 50
 /** Commands an engine from a cut is followed for. */
 const FOLLOWED = 1000
 
-const SEEDS = { market: 21, tight: 22, fees: 23, deep: 24, tiers: 25, family: 26, waiting: 27 }
+const SEEDS = { market: 21, tight: 22, fees: 23, deep: 24, tiers: 25, family: 26, waiting: 27, vault: 28 }
 
 for (const [variant, seed] of Object.entries(SEEDS)) {
-  const { families = false, waiting = false } = VARIANTS[variant]!
-  const recording = recordWorkload(genesisText(VARIANTS[variant]!), seed, COMMANDS, { families, waiting })
+  const { families = false, waiting = false, vault } = VARIANTS[variant]!
+  const recording = recordWorkload(genesisText(VARIANTS[variant]!), seed, COMMANDS, { families, waiting, vault })
 
   t.test(`${variant}, seed ${seed}: twice the same`, async (t) => {
     const second = createBench(recording.text, 5)

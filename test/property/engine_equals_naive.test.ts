@@ -1,5 +1,5 @@
 /**
- * Promise: the engine does what the specification says, to the byte (T1; I1-I3, I6-I12). 1,200,000 random commands,
+ * Promise: the engine does what the specification says, to the byte (T1; I1-I3, I6-I12). 1,830,000 random commands,
  * realistic and hostile, through the engine and the naive exchange of test/support; a part of the runs checks every
  * invariant after every command. Every refusal that the engine's source knows is met by fixed seeds, or named below
  * with the test that meets it.
@@ -61,6 +61,9 @@ const RUNS: DuelOptions[] = [
   { variant: 'referred', seed: 72, commands: 60_000, checkEvery: 97 },
   { variant: 'referred', seed: 73, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'referredVisitors', seed: 74, commands: 16_000, checkEvery: 7 },
+  { variant: 'vault', seed: 100, commands: 120_000, checkEvery: 97 },
+  { variant: 'vault', seed: 101, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'vaultVisitors', seed: 102, commands: 16_000, checkEvery: 7 },
   { variant: 'launches', seed: 80, commands: 60_000, checkEvery: 97 },
   { variant: 'launches', seed: 81, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
   ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>

@@ -8,11 +8,12 @@ import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { HOUR_MS } from '../../core/history/project/accounts.ts'
 import {
-  Entry, PERIODS, Transaction, type HistoryMovement, type HistoryRequest, type HistoryTrade, type MovementsAsk, type OrdersAsk,
-  type Position, type TradesAsk, type Walk,
+  Entry, PERIODS, Transaction, type DepositsAsk, type HistoryMovement, type HistoryRequest, type HistoryTrade, type MovementsAsk,
+  type OrdersAsk, type Position, type TradesAsk, type Walk, type WithdrawalsAsk,
 } from '../../core/history/answer/queries.ts'
 import { CLOCK, SCALAR } from '../../core/state/columns.ts'
 import { Status } from '../../core/layout/event.ts'
+import { WithdrawalStatus } from '../../core/layout/vault.ts'
 import { ask, Questioner, runHistory, type HistoryRun } from '../support/history.ts'
 import { answerNaively } from '../support/naive_history.ts'
 
@@ -20,8 +21,10 @@ const { SEED, VARIANT, COMMANDS } = process.env
 const given = SEED !== undefined || VARIANT !== undefined
 const RUNS = given
   ? [[VARIANT ?? 'market', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
-  : ([['market', 41, 12_000], ['fees', 42, 8_000]] as const)
+  : ([['market', 41, 12_000], ['fees', 42, 8_000], ['vault', 43, 10_000]] as const)
 const QUESTIONS = 400
+const NAMES = ['orders', 'trades', 'movements', 'order', 'trade'] as const
+const VAULT_NAMES = ['withdrawals', 'withdrawal', 'deposits', 'settlement', 'tradeProof'] as const
 const HOURS = { '24h': 24, '7d': 168, '30d': 720 } as const
 
 class Asker extends Questioner {
@@ -93,6 +96,37 @@ class Asker extends Questioner {
     const { sequence, index } = this.pick(this.run.plain.trades)
     return { sequence: sequence + this.pick([0, 0, 0, 1]), index: index + this.pick([0, 0, 0, 1]) }
   }
+
+  tradeProof(): { sequence: number; index: number } {
+    return this.trade()
+  }
+
+  withdrawals(): WithdrawalsAsk {
+    const { sequence } = this.pick(this.run.plain.settlement.withdrawals)
+    return {
+      account: this.account(), ...this.walk(() => ({ sequence, index: 0 })), asset: this.maybe(3, () => this.random.below(4)),
+      statuses: this.maybe(3, () => [this.pick(Object.values(WithdrawalStatus)), WithdrawalStatus.CONFIRMED]),
+    } as WithdrawalsAsk
+  }
+
+  withdrawal(): { account: number; sequence: number; row: number } {
+    const { account, sequence, row } = this.pick(this.run.plain.settlement.withdrawals)
+    return {
+      account: this.pick([account, account, this.account()]), sequence: sequence + this.pick([0, 0, 0, 1]),
+      row: row + this.pick([0, 0, 0, 1]),
+    }
+  }
+
+  deposits(): DepositsAsk {
+    const { sequence } = this.pick(this.run.plain.settlement.deposits)
+    return {
+      account: this.account(), ...this.walk(() => ({ sequence, index: 0 })), asset: this.maybe(3, () => this.random.below(4)),
+    } as DepositsAsk
+  }
+
+  settlement(): { batch: number } {
+    return { batch: this.random.below(this.run.plain.settlement.batches.length + 2) }
+  }
 }
 
 for (const [variant, seed, commands] of RUNS) {
@@ -100,7 +134,7 @@ for (const [variant, seed, commands] of RUNS) {
   t.test(`${variant}, seed ${seed}, ${commands} commands`, async (t) => {
     t.comment(`again: SEED=${seed} VARIANT=${variant} COMMANDS=${commands} node ... test/property/history_answers.test.ts`)
     const asker = new Asker(run, seed)
-    for (const name of ['orders', 'trades', 'movements', 'order', 'trade'] as const) {
+    for (const name of [...NAMES, ...(run.plain.settlement.batches.length === 0 ? [] : VAULT_NAMES)]) {
       let rows = 0
       let different: unknown = null
       for (let number = 0; number < QUESTIONS && different === null; number++) {

@@ -35,7 +35,10 @@ const genesis = parseGenesis(genesisText({
   limits: { priceTicks: 65_536, positions: 8192 }, dailyLimit: 5, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 8, '1000']],
   pairs: [pairSpec('BTC/USD'), perpPair('BTC/USD-PERP'), perpPair('ETH/USD-PERP')],
 }))
-const identities = { applicationOf: (): number => 0, payerOf: (account: number): number => account }
+const identities = {
+  applicationOf: (): number => 0, payerOf: (account: number): number => account,
+  createdSequenceOf: (account: number): number => account, pairId: (pair: number): string => genesis.pairs[pair]!.id,
+}
 
 /** A tale of `steps` commands, at most `apart` ms from each other; flushed, and gone on with as after a stop, where `cuts` says. */
 function tell(

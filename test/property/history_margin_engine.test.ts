@@ -28,9 +28,11 @@ import { MarginWorkload } from '../support/workload_margin.ts'
 const { SEED, VARIANT, COMMANDS } = process.env
 const RUNS = SEED !== undefined || VARIANT !== undefined
   ? [[VARIANT ?? 'perps', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
-  : ([['perps', 71, 16_000], ['perpsTight', 72, 8_000], ['perpsBuilder', 73, 8_000]] as const)
+  : ([['perps', 71, 16_000], ['perpsTight', 72, 8_000], ['perpsBuilder', 73, 8_000], ['perpsVault', 74, 8_000]] as const)
 /** Transactions that come from outside of what an account trades. */
-const GIVEN: readonly number[] = [Transaction.FAUCET, Transaction.TRANSFER, Transaction.REFERRAL_REWARD]
+const GIVEN: readonly number[] = [
+  Transaction.FAUCET, Transaction.TRANSFER, Transaction.REFERRAL_REWARD, Transaction.DEPOSIT, Transaction.WITHDRAWAL,
+]
 const WALK = { limit: 1000, skip: 0, countMost: 0 }
 const [TURN_EVERY, TURN_MOST] = [7, 48]
 t.setTimeout(300_000)

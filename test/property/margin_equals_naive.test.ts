@@ -6,12 +6,12 @@
  * tiers. Now and then all prices jump at once; then liquidation must end, also where rows of all kinds are used up (`perpsTight`).
  * Take-profits, stop-losses, trailing stops and TWAP orders wait where there is room for them and where there is not (`perpsWaiting`,
  * `perpsWaitingTight`): prices pile up behind what they fire, pairs stop and go on, time jumps over slices, and an engine that is made of
- * stored columns goes on in the place of the one that there was. Applications charge for fills (`perpsBuilder`), and
- * referrers earn of them (`perpsReferred`).
+ * stored columns goes on in the place of the one that there was. Applications charge for fills (`perpsBuilder`),
+ * referrers earn of them (`perpsReferred`), and money comes from chains and goes there (`perpsVault`).
  * Leaders are followed, mirrored and left where there is room for it and where there is not (`perpsCopied`, `perpsCopiedTight`).
  * The live audit of a running exchange (core/snapshot/audit.ts) goes over the state on the way, and names a bucket spoiled at the end.
  *
- * `npm test` has 58,500 commands of fixed seeds; `npm run test:deep` 468,000, then other seeds.
+ * `npm test` has 66,500 commands of fixed seeds; `npm run test:deep` 532,000, then other seeds.
  * One run again: SEED=7 COMMANDS=5000 node ... test/property/margin_equals_naive.test.ts
  */
 import t from 'tap'
@@ -39,6 +39,7 @@ const RUNS: MarginDuelOptions[] = [
   { variant: 'perpsWaiting', seed: 32, commands: 16_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'perpsBuilder', seed: 41, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
   { variant: 'perpsReferred', seed: 44, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
+  { variant: 'perpsVault', seed: 47, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
   { variant: 'perpsWaitingTight', seed: 33, commands: 64_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
   { variant: 'perpsCopied', seed: 41, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
   { variant: 'perpsCopied', seed: 42, commands: 12_000, checkEvery: 1, outboxRecords: 3 },

@@ -15,6 +15,8 @@ import { historyPath, openReader, storedPlace } from '../../core/history/store/s
 import { compareStores } from '../../core/history/store/verify.ts'
 import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT, Option } from '../../core/layout/command.ts'
 import { RAISABLE } from '../../core/layout/limits.ts'
+import type { Decoded } from '../../core/layout/table.ts'
+import { WithdrawalStatus } from '../../core/layout/vault.ts'
 import { openJournal } from '../../core/journal/file.ts'
 import { realIo } from '../../core/lib/io.ts'
 import { catchUp, rebuild } from '../../core/recovery/recover.ts'
@@ -24,8 +26,9 @@ import { listSnapshots, loadSnapshot, snapshotFiles, writeSnapshot } from '../..
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CLOCK, SCALAR } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
+import { openWithdrawals, settlementState, vaultTotals } from '../../core/view/vault.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
-import { openAccount, postCommand, startMatcher, takeAnswers } from '../support/journal.ts'
+import { openAccount, postCommand, startMatcher, takeAnswers, type Matcher, type Signed } from '../support/journal.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'recorded')
@@ -34,6 +37,8 @@ const ORDERS = 1800
 const [HISTORY_AT, RAISE_AT, SNAPSHOT_AT] = [900, 1200, 1500]
 /** Between two orders. */
 const APART_MS = 20_000
+/** Orders between two times that money moves. */
+const MONEY_EVERY = 60
 
 /** Traders with keys, of which so many are kept that their numbers go round; a history, higher limits and a snapshot on the way. */
 async function make(dataDir: string): Promise<void> {
@@ -56,6 +61,7 @@ async function make(dataDir: string): Promise<void> {
       payload: hash(`payload ${index % 20 === 9 ? index : asked}`),
     })
     if (index % 60 === 59) for (const each of traders) postCommand(matcher, 1, CommandType.CANCEL_ALL, { ...each, pair: -1, limit: 50 })
+    if (index % MONEY_EVERY === MONEY_EVERY / 2) moveMoney(matcher, traders, Math.floor(index / MONEY_EVERY))
     matcher.turn(true)
     for (const lane of matcher.gateways) takeAnswers(lane)
     if (index === RAISE_AT) {
@@ -72,8 +78,37 @@ async function make(dataDir: string): Promise<void> {
     await projection.close()
   }
   const { scalars } = sequencer.state
+  const { deposited, withdrawn } = vaultTotals(sequencer.state, 0)
+  const fills = sequencer.state.clock[CLOCK.FILLS]!
+  t.ok(deposited > 0n && withdrawn > 0n && fills > 20, `${deposited} came, ${withdrawn} went, ${fills} trades`)
+  t.ok(settlementState(sequencer.state).confirmed > 20, 'which were settled')
   t.ok(scalars[SCALAR.RECEIPTS_HEAD]! > 0 && scalars[SCALAR.RECEIPTS_COUNT]! > 100, 'receipts came and went')
   await matcher.database.close()
+}
+
+/** For the `round`-th time: a trade, a deposit, a withdrawal and what becomes of those before, and a batch of settlement. */
+function moveMoney(matcher: Matcher, traders: readonly Signed[], round: number): void {
+  const { state } = matcher.sequencer
+  const operate = (type: CommandType, values: Decoded): void => postCommand(matcher, 0, type, { session: -1, ...values })
+  const [chain, block, txHash] = [0, 10 * (round + 1), hash(`transaction ${round}`).repeat(2)]
+  const [trader, other] = [traders[round % 29]!, traders[(round + 7) % 29]!]
+  operate(CommandType.ADVANCE_CHAIN, { chain, chainId: 31_337, block, blockTime: matcher.clock, blockHash: txHash })
+  operate(CommandType.CREDIT_DEPOSIT, {
+    chain, block: block + 1, logIndex: round % 3, asset: round % 2, amount: BigInt(1_000_000 + round), remainder: BigInt(round), txHash,
+    beneficiary: Buffer.from(round % 5 === 0 ? 'nobody' : `trader ${round % 29}`).toString('hex').padEnd(40, '0'), application: 0,
+  })
+  postCommand(matcher, 1, CommandType.PLACE_ORDER, { ...other, pair: 1, price: 3000, lots: 15, flags: Flag.SELL | Flag.IOC })
+  const destination = hash('to').padEnd(40, '0')
+  postCommand(matcher, 1, CommandType.INITIATE_WITHDRAWAL, { ...trader, asset: 0, amount: 500_000n, destination })
+  const { PENDING, SIGNED, CONFIRMED, EXPIRED } = WithdrawalStatus
+  for (const { row, sequence: withdrawalSequence, status } of openWithdrawals(state)) {
+    const deadline = Math.ceil(matcher.clock / 1000) * 1000 + 60_000
+    const ends: Decoded = round % 3 === 0 ? { to: EXPIRED, block } : { to: CONFIRMED, block, txHash }
+    const next: Decoded = status === PENDING ? { to: SIGNED, deadline } : ends
+    operate(CommandType.ADVANCE_WITHDRAWAL, { row, withdrawalSequence, ...next })
+  }
+  operate(CommandType.OPEN_SETTLEMENT, { batch: round + 1 })
+  if (round > 1) operate(CommandType.CONFIRM_SETTLEMENT, { batch: round - 1, block, txHash, tradesRoot: txHash, balancesRoot: txHash })
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)

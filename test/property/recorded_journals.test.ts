@@ -4,7 +4,7 @@
  * test/recorded/ has journals as LMDB files, written by the version they are named after, and what replaying them gave that version. They
  * are never made again: whoever changes what they replay to has changed what users can check. When commands are added, a journal that has
  * them is added too: `RECORD=NAME:VARIANT npm test -- test/property/recorded_journals.test.ts` writes one of this version
- * (VARIANT: a name of support/variants.ts, `applications`, `operator`, `margin`, `waiting`, `copies` or `own`).
+ * (VARIANT: a name of support/variants.ts, `applications`, `operator`, `margin`, `waiting`, `copies`, `money` or `own`).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,6 +41,8 @@ import { genesisText, VARIANTS } from '../support/variants.ts'
 import { Workload } from '../support/workload.ts'
 import { MarginWorkload } from '../support/workload_margin.ts'
 import { snapshotFiles } from '../../core/snapshot/file.ts'
+
+t.setTimeout(180_000)
 
 interface Recorded {
   readonly commands: number
@@ -234,6 +236,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     else if (variant === 'builder') makeMarginJournal(dataDir, 'perpsBuilder')
     else if (variant === 'copies') makeMarginJournal(dataDir, 'perpsCopied')
     else if (variant === 'referrals') makeMarginJournal(dataDir, 'perpsReferred')
+    else if (variant === 'money') makeMarginJournal(dataDir, 'perpsVault')
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))
     writeFileSync(LIST, `${JSON.stringify({ ...recorded, [name]: read(dataDir) }, null, 2)}\n`)

@@ -25,7 +25,7 @@ import { attachRing, available, consume, createRing, front, push } from '../../c
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, OperatorData, Shared, TierChange, ToOperator } from '../../core/threads.ts'
 import { createDocument } from '../../gateway/operator/document.ts'
-import { PERP_METRICS } from '../../gateway/operator/perp_metrics.ts'
+import { OCCASIONAL_METRICS } from '../../gateway/operator/metrics.ts'
 import { DECLARED } from '../../gateway/operator/routes.ts'
 import { shippedGenesis } from '../support/shipped_genesis.ts'
 
@@ -407,7 +407,7 @@ await t.test('malformed requests and web pages are refused', async (t) => {
 })
 
 await t.test('every metric named in data/ops exists', async (t) => {
-  const series = [...samplesOf((await ask('GET', '/metrics')).text).keys(), ...PERP_METRICS.map(({ name }) => name)]
+  const series = [...samplesOf((await ask('GET', '/metrics')).text).keys(), ...OCCASIONAL_METRICS.map(({ name }) => name)]
   const known = new Set(series.map((each) => each.replace(/\{.*/, '')))
   let named = 0
   for (const file of ['alerts.yml', 'grafana.json']) {

@@ -18,7 +18,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { testGenesis, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import {
-  NO_AGENT, NO_BUCKET, NO_CONDITIONAL, NO_FOLLOW, NO_MARGIN, NO_ORDER, NO_POSITION, NO_TWAP, NO_USER, sampleInputs,
+  NO_AGENT, NO_BUCKET, NO_CONDITIONAL, NO_FOLLOW, NO_MARGIN, NO_ORDER, NO_POSITION, NO_TRADE, NO_TWAP, NO_USER, NO_WITHDRAWAL, sampleInputs,
 } from '../support/session_samples.ts'
 import { grpcTransport, newWallet, restTransport, signIn, type Json, type Transport } from '../support/transports.ts'
 
@@ -28,7 +28,7 @@ t.setTimeout(240_000)
 const OWNED: Record<string, string> = {
   orderId: NO_ORDER, orderIds: NO_ORDER, subAccountId: NO_USER, agentId: NO_AGENT, marginAccountId: NO_MARGIN, riskBucketId: NO_BUCKET,
   positionId: NO_POSITION, allowedMarginAccountIds: NO_MARGIN, conditionalOrderId: NO_CONDITIONAL, twapOrderId: NO_TWAP,
-  followId: NO_FOLLOW,
+  followId: NO_FOLLOW, withdrawalId: NO_WITHDRAWAL, tradeId: NO_TRADE,
 }
 /** Fields that name what belongs to everybody, or what the caller only makes up. */
 const NOBODYS = new Set([
@@ -40,7 +40,7 @@ const source = testGenesis({ twapSliceMs: 200 }, true)
 const genesisFile = join(directory, 'genesis_of_test.json')
 writeFileSync(genesisFile, source)
 const genesis = parseGenesis(source)
-const flags = ['--genesis', genesisFile, '--gateways', '2', '--sign-in-per-ip', '1000', '--chain', '0', '--price-feed', '1']
+const flags = ['--genesis', genesisFile, '--gateways', '2', '--sign-in-per-ip', '1000', '--vault', '1', '--price-feed', '1']
 const exchange = await startExchange(join(directory, 'data'), flags)
 const client = connectGrpc(exchange.grpcPort)
 t.teardown(async () => {
@@ -142,6 +142,18 @@ async function hold(call: Calling, other: Person): Promise<Record<string, string
   return { marginAccountId, allowedMarginAccountIds: marginAccountId, riskBucketId, positionId, ...waiting }
 }
 
+/** Two withdrawals whose calldata nobody submits; the id of one. */
+async function withdraw(call: Calling): Promise<string> {
+  const { assets } = genesis
+  const asked: Json = { assetId: assets[0]!.id, amount: '1' }
+  if (!(await eventually(async () => (await call('GetProfile')).canWithdraw))) throw new Error('the vault does not come')
+  await call('InitiateWithdrawal', asked)
+  const { id: withdrawalId } = await call('InitiateWithdrawal', asked)
+  const isSigned = async (): Promise<boolean> => (await call('GetWithdrawal', { withdrawalId })).status === 'SIGNED'
+  if (!(await eventually(isSigned))) throw new Error('a withdrawal is not signed')
+  return withdrawalId
+}
+
 /** A user with one of everything that can be owned, and the ids of it. */
 async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person; things: Record<string, string> }> {
   const wallet = newWallet()
@@ -160,6 +172,8 @@ async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person
   const margin = await hold(call, other)
   await call('RegisterLeader', { handle: 'partner' }, other)
   const { followId } = await call('CreateFollow', { leader: 'partner', allocation: '100' })
+  const withdrawalId = await withdraw(call)
+  const { trades } = await call('ListAccountTrades', { pageSize: 1 })
   const subWallet = newWallet()
   const { subAccount } = await call('CreateSubAccount', await consentOf(rest, subWallet.wallet, self.session))
   await call('CreateSubAccountLimit', { subAccountId: subAccount.id, assetId: genesis.assets[0]!.id, maxAmount: '5' })
@@ -170,7 +184,7 @@ async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person
     person: self,
     sub: await person('a sub-account of the owner', subWallet),
     elsewhere: await person("the owner's wallet in another application", newWallet(wallet.wallet), 'other'),
-    things: { orderId, orderIds: orderId, subAccountId: subAccount.id, agentId, followId, ...margin },
+    things: { orderId, orderIds: orderId, subAccountId: subAccount.id, agentId, followId, withdrawalId, tradeId: trades[0].id, ...margin },
   }
 }
 
@@ -186,7 +200,7 @@ async function seen(): Promise<string> {
   const reads: [OperationName, Json][] = [
     ['GetProfile', {}], ['ListBalances', {}], ['ListOrders', { status: ['SUBMITTED', 'PARTIALLY_FILLED'] }], ['ListSubAccounts', {}],
     ['ListSubAccountLimits', { subAccountId }], ['GetDelegatedAgent', { agentId }], ['ListDelegatedAgents', {}],
-    ['ListConditionalOrders', { state: ['PENDING', 'ARMED'] }], ['ListFollows', {}],
+    ['ListConditionalOrders', { state: ['PENDING', 'ARMED'] }], ['ListFollows', {}], ['ListPendingWithdrawals', {}],
   ]
   const collateral = async (): Promise<string[]> => {
     const { accounts } = must(await rest('ListMarginAccounts', {}, session))
@@ -236,6 +250,8 @@ function inputWith(name: OperationName, field: string, id: string): Json {
   const named = { ...marginOrder(), [field]: id }
   if (name === 'CreateOrder') return named
   if (name === 'BatchCreateOrders') return { orders: [named] }
+  // It goes with no other filter.
+  if (field === 'tradeId') return { tradeId: id, proof: true }
   const sample = { ...sampleInputs(genesis)[name] }
   if (!JSON.stringify(sample).includes(`"${field}"`)) sample[field] = field.endsWith('Ids') ? [id] : id
   return withId(sample, field, id) as Json
@@ -293,6 +309,7 @@ function filterValue(field: string, schema: TSchema): unknown {
   if (/Id$/.test(field)) return field in OWNED ? world.things[field]! : field === 'assetId' ? genesis.assets[0]!.id : genesis.pairs[1]!.id
   if (/Time$|since/.test(field)) return '2024-01-01T00:00:00.000Z'
   if (field === 'orderBy') return 'DESC'
+  if ((schema as { type?: string }).type === 'boolean') return true
   const literals = JSON.stringify(schema).match(/"const":"(\w+)"/)
   const value = literals === null ? 'label' : literals[1]!
   return (schema as { type?: string }).type === 'array' ? [value] : value

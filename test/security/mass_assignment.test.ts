@@ -12,7 +12,7 @@ import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { HANDLERS, type OperationName, TABLE } from '../../gateway/operations/index.ts'
 import { DECIMAL, type Operation } from '../../gateway/operations/operation.ts'
 import type { Row } from '../../gateway/operations/row.ts'
-import { makeSubAccount, request, signed, startHarness, testGenesis, type Session } from '../support/gateway_harness.ts'
+import { makeSubAccount, request, signed, startHarness, testGenesis, type Session, PLACES } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, decodeMessage, encodeMessage, pathOf, typeOf } from '../support/grpc.ts'
 import { setIndexPrice } from '../support/margin_stage.ts'
 import { sampleInputs } from '../support/session_samples.ts'
@@ -27,6 +27,7 @@ t.teardown(async () => {
   await harness.close()
 })
 const { genesis, port } = harness
+harness.giveVault(PLACES, () => null)
 const rest = restTransport(port)
 
 const ROWS = (Object.entries(TABLE) as [OperationName, Row][]).filter(([, row]) => row.access === 'session')
@@ -111,6 +112,7 @@ await sell('CreateOrder', { ...marginOrder, quantity: '2', side: 'SELL' })
 const leader = await harness.openSession()
 must(await rest('Mint', {}, leader))
 must(await rest('RegisterLeader', { handle: sampleInputs(genesis).CreateFollow!['leader'] }, leader))
+const OF_WITHDRAWAL: readonly OperationName[] = ['GetWithdrawal', 'GetWithdrawalCalldata', 'ListPendingWithdrawals']
 const OF_FOLLOW: readonly OperationName[] = ['UpdateFollow', 'StopFollow', 'CloseFollowPositions', 'ListLeaderPositions']
 
 /** A margin sub-account with collateral, and a position with more margin than it needs. */
@@ -141,7 +143,10 @@ async function newUser(name: OperationName): Promise<User> {
   })
   const held = await hold(call)
   const { followId } = OF_FOLLOW.includes(name) ? await call('CreateFollow', sampleInputs(genesis).CreateFollow) : {}
-  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId, agentId: id, ...held, ...(followId && { followId }) } }
+  const { InitiateWithdrawal } = sampleInputs(genesis)
+  const { id: withdrawalId } = OF_WITHDRAWAL.includes(name) ? await call('InitiateWithdrawal', InitiateWithdrawal) : {}
+  const more = { ...(followId && { followId }), ...(withdrawalId && { withdrawalId }) }
+  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId, agentId: id, ...held, ...more } }
 }
 
 /** The sample of an operation about this user's own things, each user with wallets of its own. */
@@ -170,7 +175,7 @@ function masked(value: unknown): string {
     .replace(/user-[0-9a-f]{12}/g, '<handle>')
     .replace(/"[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}"/g, '<code>')
     .replace(/"expiresAt":"?\d+"?/g, '"expiresAt"')
-    .replace(/"sequence":"?\d+"?/g, '"sequence"')
+    .replace(/"(sequence|nonce)":"?\d+"?/g, '"sequence"')
 }
 
 /** Everything the service stores of a user, as far as it shows. */
@@ -179,6 +184,7 @@ async function stored({ looker, ids }: User): Promise<string> {
     ['GetProfile', {}], ['ListBalances', { pageSize: 100 }], ['ListOrders', { status: ['SUBMITTED', 'PARTIALLY_FILLED'] }],
     ['GetFaucetInfo', {}], ['ListSubAccounts', {}], ['ListSubAccountLimits', { subAccountId: ids['subAccountId'] }],
     ['ListDelegatedAgents', {}], ['ListMarginAccounts', {}], ['ListRiskBuckets', {}], ['ListPositions', {}],
+    ['ListPendingWithdrawals', {}],
   ]
   const answers = []
   for (const [name, input] of reads) answers.push(must(await rest(name, input, looker)))
@@ -211,7 +217,7 @@ const bytesOf = (name: OperationName, input: Json): Buffer => encodeMessage(`${n
 
 /** Samples that there is nothing here for: no word of the wallet, no enrollment, no launch, no rewards. */
 const NOT_SERVED: Partial<Record<OperationName, number>> =
-  { CreateSubAccount: 401, SetBuilderFee: 409, ClaimLease: 404, TransferRewards: 400 }
+  { CreateSubAccount: 401, SetBuilderFee: 409, ClaimLease: 404, TransferRewards: 400, GetWithdrawalCalldata: 409 }
 /** The specification has it refuse fields that are not its own. */
 const STRICT: readonly OperationName[] = ['SetBuilderFee']
 

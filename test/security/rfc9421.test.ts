@@ -7,12 +7,14 @@ import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
-import { request, signed, openDeadSessions, startHarness, type Reply } from '../support/gateway_harness.ts'
+import { openDeadSessions, PLACES, request, signed, startHarness, type Reply } from '../support/gateway_harness.ts'
 import { INVALID, LIST, messageDefects, type HeaderPairs } from '../support/message_defects.ts'
 import { digestOf, headersOf, messageSigned, parametersOf, partsOf, unixSeconds } from '../support/message_signature.ts'
 import { sampleOrder, sessionSamples } from '../support/session_samples.ts'
 
 const harness = await startHarness()
+// Withdrawals go to a vault.
+harness.giveVault(PLACES, () => null)
 t.teardown(() => harness.close())
 const { port, genesis } = harness
 

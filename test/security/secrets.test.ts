@@ -1,7 +1,7 @@
 /**
  * Promise: secrets stay secret. A run with sign-ins, wrong signatures, server keys, rotations and wrong tokens, at the most talkative log
  * level, leaves none of them in what the exchange writes: not in its output, and in its data directory only hashes (and the operator's
- * token in its own file).
+ * token and the vault's key, each in its own file).
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -90,6 +90,16 @@ const filesUnder = (directory: string): string[] => {
   return names.map((name) => join(directory, name)).filter((path) => statSync(path).isFile())
 }
 
+/** Waits until the vault is set up, which takes its key: all that the signer signs is on the chain by then. */
+async function setUpVault(t: Test, directory: string, { output }: Exchange): Promise<void> {
+  for (let i = 0; i < 1_200 && !output.join('').includes('the vault lists'); i++) await new Promise((resolve) => setTimeout(resolve, 100))
+  t.ok(output.join('').includes('the vault lists'), 'the signer signed')
+  secrets.set('vault key', readFileSync(join(directory, 'vault.key'), 'utf8').trim())
+}
+
+/** The files that hold these secrets, and nobody but their owner reads. */
+const OWN_FILES: Readonly<Record<string, string>> = { 'operator token': 'operator.token', 'vault key': 'vault.key' }
+
 /** A secret as text and, where it stands for bytes, as those. */
 function forms(secret: string): Buffer[] {
   const forms = [Buffer.from(secret)]
@@ -100,7 +110,7 @@ function forms(secret: string): Buffer[] {
 
 t.test('a talkative exchange says no secret and keeps none', async (t) => {
   const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--log-level', 'trace', '--snapshot-every', '5'])
+  const exchange = await startExchange(directory, ['--log-level', 'trace', '--snapshot-every', '5', '--vault', '1'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
@@ -110,6 +120,7 @@ t.test('a talkative exchange says no secret and keeps none', async (t) => {
   await rotateKeys(t, exchange)
   await guessTokens(t, exchange)
   secrets.set('operator token', exchange.operatorToken)
+  await setUpVault(t, directory, exchange)
   t.equal(await exchange.stop(), 0)
 
   const output = exchange.output.join('')
@@ -125,11 +136,10 @@ t.test('a talkative exchange says no secret and keeps none', async (t) => {
     const name = relative(directory, path)
     if (bytes.includes(hash)) hashes++
     for (const [what, secret] of secrets) {
-      const own = what === 'operator token' && name === 'operator.token'
-      if (!own && forms(secret).some((form) => bytes.includes(form))) found.push(`${what} in ${name}`)
+      if (OWN_FILES[what] !== name && forms(secret).some((form) => bytes.includes(form))) found.push(`${what} in ${name}`)
     }
   }
   t.same(found, [])
   t.ok(hashes > 0, 'the hash of a server key is in the journal: the search finds what is there')
-  t.equal(statSync(join(directory, 'operator.token')).mode & 0o777, 0o600)
+  for (const name of Object.values(OWN_FILES)) t.equal(statSync(join(directory, name)).mode & 0o777, 0o600, name)
 })

@@ -33,8 +33,9 @@ import { compareMargins, unhealthyOf } from '../support/margin_duel.ts'
 import { fundingDue } from '../support/naive_margin_prices.ts'
 import { isTriggered } from '../support/naive_triggers.ts'
 import { dueTwaps, type Twap } from '../support/naive_twap.ts'
+import { compareVault } from '../support/naive_vault_compare.ts'
 import { answerOf } from './answer_of.ts'
-import type { Foreseen, Request } from './clients.ts'
+import { identityIn, type Foreseen, type Request } from './clients.ts'
 import { marginKind, waitingKind } from './kinds.ts'
 import { PROGRAMS } from './programs/all.ts'
 import type { ProgramAudit } from './programs/program.ts'
@@ -345,7 +346,7 @@ export class Auditor {
     if (code !== 0 || request === null || request.key === '') return
     if (repeated) this.seen.set('repeated', (this.seen.get('repeated') ?? 0) + 1)
     if (repeated) return
-    const sequence = events.f64[(base + RESULT.at.orderSequence) >>> 1]!
+    const sequence = identityIn(type, events, base)
     const before = this.#accepted.get(request.key)
     if (before !== undefined) throw new Violation(`key ${request.key} was accepted twice: as ${before} and ${sequence}`)
     this.#accepted.set(request.key, sequence)
@@ -382,6 +383,7 @@ export class Auditor {
     try {
       checkInvariants(state)
       compareBalances(state, this.#naive)
+      compareVault(state, this.#naive)
       if (state.collateralAsset >= 0) compareMargins(state, this.#naive)
       if (state.collateralAsset >= 0) compareCopies(state, this.#naive)
     } catch (error) {

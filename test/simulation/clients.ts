@@ -8,7 +8,7 @@
  * The ledger is what was acknowledged: by key, which order or move of collateral it is. Whatever happens later, a key is one.
  */
 import type { Prng } from '../../core/lib/prng.ts'
-import { SESSION_ANSWER } from '../../core/layout/answers.ts'
+import { SESSION_ANSWER, WITHDRAWAL_ANSWER } from '../../core/layout/answers.ts'
 import { CommandType, DISARM, Flag, Option } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
@@ -31,7 +31,7 @@ import { Violation } from './violation.ts'
 const SWEEP = 4
 /** What comes before a script begins. */
 /** Keyed commands that make no order. */
-const MOVES: readonly number[] = [CommandType.MOVE_COLLATERAL, CommandType.TRANSFER_REWARDS]
+const MOVES: readonly number[] = [CommandType.MOVE_COLLATERAL, CommandType.TRANSFER_REWARDS, CommandType.INITIATE_WITHDRAWAL]
 const SIGNING_IN: readonly CommandType[] = [CommandType.OPEN_SESSION, CommandType.MINT]
 const [SESSION_INVALID, KEY_CONFLICT, FAUCET_LIMIT] = [113, 302, 308]
 
@@ -63,6 +63,10 @@ export interface Order {
   readonly slot: number
   readonly sequence: number
 }
+
+/** What an accepted command of this type made, by the RESULT at word `base`: the sequence that is its identity. */
+export const identityIn = (type: number, { f64 }: Views, base: number): number =>
+  f64[(base + (type === CommandType.INITIATE_WITHDRAWAL ? WITHDRAWAL_ANSWER.at.withdrawalSequence : RESULT.at.orderSequence)) >>> 1]!
 
 /** What the clients need of the world they live in. */
 export interface Surroundings {
@@ -355,7 +359,7 @@ export class Client {
 
   /** A key is acknowledged once, or several times as the same order or move. */
   #acknowledged({ key, type }: Request, records: Views, base: number): void {
-    const order = { slot: records.i32[base + RESULT.at.slot]!, sequence: records.f64[(base + RESULT.at.orderSequence) >>> 1]! }
+    const order = { slot: records.i32[base + RESULT.at.slot]!, sequence: identityIn(type, records, base) }
     const known = this.ledger.get(key)
     if (known === undefined) {
       this.ledger.set(key, order)

@@ -22,6 +22,7 @@ const SPOT: VariantSpec = {
     // Receipts outlive the run: a retry is never too late, so a key has one order whatever clocks do.
     orders: 512, accounts: 12, sessions: 64, receipts: 2048, openOrdersPerAccount: 12, priceTicks: PRICE_TICKS, sessionsPerAccount: 3,
     receiptLifetimeMs: 365 * 86_400_000, sessionLifetimeMs: 365 * 86_400_000,
+    withdrawals: 24, withdrawalsPerAccount: 4, suspense: 160,
     conditionalOrders: 128, conditionalOrdersPerAccount: 12, twapOrders: 24, twapOrdersPerAccount: 3, twapSliceMs: 1000,
   },
   dailyLimit: 6,

@@ -42,6 +42,13 @@ const REFERRALS = [
   'brought at sign-in', 'reward of level 1', 'reward of level 2', 'reward of level 3', 'rewards moved', 'rewards moved once for a key',
 ]
 
+/** Of money in and out. */
+const MONEY = [
+  ...['PENDING', 'SIGNED', 'SUBMITTED', 'CONFIRMED', 'EXPIRED', 'CANCELLED'].map((status) => `withdrawal ${status}`),
+  'withdrawal made once for a key', 'deposit credited', 'deposit in suspense', 'deposit of less than an atom', 'deposit taken once',
+  'suspense assigned', 'settlement opened', 'settlement confirmed', 'reorganisation', 'deep reorganisation', 'chain rewound',
+]
+
 /** Runs until each of `wanted` was met, one of them with a history, which costs more than all else. */
 function meets(t: Test, wanted: readonly string[], isOne: (swarm: Swarm) => boolean): void {
   const counts: Record<string, number> = {}
@@ -68,6 +75,10 @@ t.test('a run meets what it is there for', async (t) => {
 
 t.test('and what chains of users are there for', async (t) => {
   meets(t, REFERRALS, ({ programs }) => programs['builder'] === 0 && programs['referrals']! > 0)
+})
+
+t.test('and what money in and out is there for', async (t) => {
+  meets(t, [...MONEY, 'kills', 'power failures', 'losses accepted'], ({ perps, programs }) => !perps && programs['vault']! > 10)
 })
 
 t.test('and what perpetuals are there for', async (t) => {

@@ -1,7 +1,7 @@
 /**
- * The simulated machine: one disk, one clock, and on it the exchange: the real sequencer with the real recovery, rings
- * and engine, two gateways' real bridges and the operator's, the real snapshot follower; and outside of it the clients
- * and the auditor. One turn after the other, everything drawn from one seed: the same seed is the same run, to the byte.
+ * The simulated machine: one disk, one clock, and on it the exchange: the real sequencer with the real recovery, rings and engine, two
+ * gateways' real bridges and the operator's, the real snapshot follower; and outside of it the clients and the auditor. One turn after
+ * the other, everything drawn from one seed: the same seed is the same run, to the byte.
  *
  * Crashes happen where the exchange touches the outside (`#reached`): before and after each operation of the disk, between applying a
  * batch and answering it, and after. A crash is armed for the k-th such place from now. Then the process is gone with its rings and its
@@ -9,8 +9,8 @@
  * have been sent or not. Then the exchange starts again, and the auditor looks.
  */
 import { createHash, type Hash } from 'node:crypto'
-import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import type { Io } from '../../core/lib/io.ts'
+import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { createReader, read } from '../../core/ring/broadcast.ts'
 import { DISK, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { available, front } from '../../core/ring/spsc.ts'
@@ -35,9 +35,7 @@ import { LifeQuestions } from './questions.ts'
 import { swarmOf, type Swarm } from './swarm.ts'
 import { Crash, FollowerDied, Violation } from './violation.ts'
 
-const HOUR = 3_600_000
-const CONFIG = { batchMax: 12, spin: 0, clockJumpMs: 1000, clockGapSeconds: 86_400 }
-const SNAPSHOT_EVERY = 40
+const [HOUR, SNAPSHOT_EVERY, CONFIG] = [3_600_000, 40, { batchMax: 12, spin: 0, clockJumpMs: 1000, clockGapSeconds: 86_400 }] as const
 
 export interface Report {
   readonly turns: number
@@ -127,7 +125,7 @@ export class World {
   #run(turns: number): Report {
     while (this.#turns < turns) this.#turn(true)
     for (let quiet = 0; quiet < 400 && !this.#isQuiet(); quiet++) this.#turn(false)
-    if (!this.#isQuiet()) throw new Violation('without any fault a request was never answered, a bucket not liquidated, funding not paid')
+    if (!this.#isQuiet()) throw new Violation('without any fault something was never answered, liquidated, paid or read from the chain')
     this.#end()
     for (const [name, count] of this.#auditor.seen) this.#counts[name] = count
     Object.assign(this.#counts, { batches: this.#auditor.batches, commands: this.#auditor.commands })
@@ -144,7 +142,8 @@ export class World {
    */
   #isQuiet(): boolean {
     if (this.#life === null || !this.#cast.clients.every((client) => client.quiet)) return false
-    const { clock } = this.#life.sequencer
+    const { clock, state } = this.#life.sequencer
+    if (this.#cast.chain?.isCalm(state) === false) return false
     return !this.#swarm.perps || (!clock.waits && this.#auditor.undone(clock.now()) === 0)
   }
 
@@ -209,7 +208,7 @@ export class World {
     if (this.#chance(1, 40)) this.#cast.operator.seeClock(life)
     if (this.#swarm.perps) this.#cast.operator.act(life)
     if (faults) this.#cast.drill?.act(life)
-    if (faults) this.#cast.operate(life)
+    this.#cast.operate(life, faults)
     if (faults && this.#stalled === 0 && this.#chance(1, 60)) this.#stalled = 1 + this.#random.below(30)
     // Now and then the matcher does not get to run for a while, and the rings fill.
     if (faults && this.#stalled > 0) this.#stalled--
@@ -288,8 +287,7 @@ export class World {
       if (decision === null) throw error
       this.#count(decision.cutTail > 0 ? 'tails cut' : 'losses accepted')
       this.#auditor.rewind(decision.end)
-      for (const client of this.#cast.clients) if (client.loses(decision.end) > 0) this.#count('clients that lost orders')
-      this.#cast.drill?.lost(decision.end)
+      this.#cast.loses(decision.end)
       this.#history?.forget()
       return this.#recoverBy(decision, tries - 1)
     }
@@ -304,6 +302,7 @@ export class World {
     this.#auditor.follow(journal)
     this.#auditor.died()
     this.#auditor.compare(sequencer.state, sequencer.eventsChecksum)
+    this.#cast.chain?.check(sequencer.state)
     const lanes = shared.lanes.map((lane, number) => bridgeOn(shared, lane, number, (error) => (this.#error ??= error)))
     const [operator, ...bridges] = lanes as [EngineClient, ...EngineClient[]]
     const questions = new LifeQuestions(sequencer, shared.lanes)
@@ -392,6 +391,7 @@ export class World {
     if (this.#turns % 50 !== 0) return
     const { state } = sequencer
     this.#auditor.compare(state, sequencer.eventsChecksum)
+    this.#cast.chain?.check(state)
     this.#trace.update(stateDigest(state))
     if (this.#history?.compare(state) === true) this.#count('history compared')
     if (follower === null || follower.state.clock[CLOCK.SEQUENCE] !== state.clock[CLOCK.SEQUENCE]) return

@@ -48,6 +48,11 @@ export const POSITION: Shape = {
   liquidationPrice: 'number?', marginMode: ['isolated', 'cross'], marginRatio: 'number?', stopLossPrice: 'number?',
   takeProfitPrice: 'number?', info: 'any',
 }
+export const TRANSACTION: Shape = {
+  id: 'string', txid: 'string?', ...MOMENT, type: ['deposit', 'withdrawal'], address: 'string?', addressTo: 'string?',
+  addressFrom: 'string?', tag: 'string?', tagTo: 'string?', tagFrom: 'string?', network: 'string?', currency: 'string', amount: 'number',
+  status: ['pending', 'ok', 'failed', 'canceled'], updated: 'number?', internal: 'boolean', comment: 'string?', fee: 'any', info: 'any',
+}
 export const BALANCE: Shape = { free: 'number', used: 'number', total: 'number' }
 
 /** What does not fit, by the path of the field; nothing when all does. */

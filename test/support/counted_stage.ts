@@ -11,6 +11,7 @@ import type { State } from '../../core/state/state.ts'
 import { inWords } from './command_words.ts'
 import { benchOf, createBench, type Bench } from './naive_compare.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
+import { VAULT_COMMANDS } from './naive_vault.ts'
 
 /** How many elements a method of a typed array goes along. */
 function along(words: ArrayLike<unknown>, method: string, [first, second, third]: readonly unknown[]): number {
@@ -111,5 +112,5 @@ const OPERATORS: ReadonlySet<number> = new Set([
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.LIMITS_IN_FORCE,
   CommandType.SET_INDEX_PRICE, CommandType.SET_PERP, CommandType.FUND_INSURANCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
   CommandType.SETTLEMENT_STEP, CommandType.TRIGGER_STEP, CommandType.TWAP_STEP, CommandType.EXPIRE_CONDITIONAL,
-  CommandType.SET_LAUNCH, CommandType.COPY_STEP, CommandType.SET_COPY_PROGRAM, ...BUILDER_COMMANDS, ...REFERRAL_COMMANDS,
+  CommandType.SET_LAUNCH, CommandType.COPY_STEP, CommandType.SET_COPY_PROGRAM, ...BUILDER_COMMANDS, ...REFERRAL_COMMANDS, ...VAULT_COMMANDS,
 ])

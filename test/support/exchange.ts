@@ -117,9 +117,9 @@ export const startExchange = (...[dataDir, flags = [], ...rest]: Start): Promise
 export async function startAsConfigured(
   ...[dataDir, flags = [], environment = {}, before = [], heard = () => undefined]: Start
 ): Promise<Exchange> {
-  // Index prices come when a test wants them: what it counts is its own.
+  // Index prices and the vault come when a test wants them: what it counts is its own, and a start is shorter.
   const ports = ['--port', '0', '--grpc-port', '0', '--operator-port', '0', '--chain-port', '0']
-  const all = ['--data-dir', dataDir, ...ports, '--price-feed', '0', ...flags]
+  const all = ['--data-dir', dataDir, ...ports, '--price-feed', '0', '--vault', '0', ...flags]
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'supervisor', 'main.ts'), ...all]
   const [command, ...words] = [...before, process.execPath, ...main] as [string, ...string[]]
   const child = spawn(command, words, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })

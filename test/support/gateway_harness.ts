@@ -24,8 +24,10 @@ import { portsBytes } from '../../core/ring/ports.ts'
 import { createQuestions } from '../../core/ring/questions.ts'
 import { attachRing, available, commandSlots, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
-import type { FromThread, GatewayData, Lane, Shared, ToThread } from '../../core/threads.ts'
+import type { FromThread, GatewayData, Lane, Shared, ToGateway, ToThread } from '../../core/threads.ts'
 import type { SignInRequest } from '../../gateway/auth/challenge.ts'
+import type { CalldataAsk, CalldataReply, FromVault } from '../../gateway/chain/vault/messages.ts'
+import type { Places } from '../../gateway/chain/vault/types.ts'
 import type { LoopbackData } from './loopback_matcher.ts'
 import { shippedGenesis } from './shipped_genesis.ts'
 
@@ -51,6 +53,8 @@ export interface Harness {
   operate(type: number, layout: Layout, values: Decoded): Promise<Int32Array>
   /** Says something to every gateway thread. */
   tell(message: ToThread): void
+  /** Every gateway thread gets a vault thread that stands at `places` and answers as `answer` says; `null`: never. */
+  giveVault(places: Places | null, answer: (ask: CalldataAsk) => CalldataReply | null): void
   /** Holds commands back, so that nothing is answered. */
   hold(on: boolean): void
   /** Stops the gateways in order; the engine goes on. */
@@ -100,6 +104,8 @@ const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
   twapOrders: { rows: [], total: 0, more: false }, twapOrder: null, twapSlices: null,
   rewards: { totals: [], entries: [] }, rewardSources: { totals: [], sources: [] },
   follows: { rows: [], total: 0, more: false }, leaderFigures: [],
+  withdrawal: null, withdrawals: { rows: [], total: 0, more: false }, deposits: { rows: [], total: 0, more: false }, settlement: null,
+  tradeProof: null, balanceProof: null,
 }
 const emptyHistory: Historian = ({ id, name, ask, atLeast: sequence }) =>
   ({ id, answer: name === 'markets' ? (ask as Queries['markets']['ask']).pairs.map(() => null) : NOTHING[name], sequence })
@@ -115,6 +121,38 @@ function historyPort(historian: Historian): MessagePort {
   return port2
 }
 
+/** For {@link Harness.giveVault}. */
+export const PLACES: Places =
+  { chainId: 1328, vault: '0x9a8f92a830a5cb89a3816e3d267cb7791c16b04d', factory: '0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6' }
+
+/** The gateway's end of a channel to such a vault thread. */
+function vaultPort(places: Places | null, answer: (ask: CalldataAsk) => CalldataReply | null): MessagePort {
+  const { port1, port2 } = new MessageChannel()
+  port1.on('message', (ask: CalldataAsk) => {
+    const reply = answer(ask)
+    if (reply !== null) port1.postMessage(reply)
+  })
+  port1.unref()
+  port1.postMessage({ type: 'places', places, connected: places !== null } satisfies FromVault)
+  return port2
+}
+
+/** What the threads share, as if a history were up and the disk had room. */
+function memoryOf(config: Config, state: State): Shared {
+  const shared: Shared = {
+    columns: state.buffers,
+    gate: new SharedArrayBuffer(64),
+    events: createBroadcast(config.eventRing).buffer,
+    counters: new SharedArrayBuffer(countersBytes(frontThreads(config))),
+    ports: new SharedArrayBuffer(portsBytes(frontThreads(config))),
+    matcherWait: cell(),
+    lanes: Array.from({ length: frontThreads(config) + 1 }, () => lane(config)),
+  }
+  historyCounters(shared.counters)[HISTORY.up] = 1
+  matcherCounters(shared.counters)[MATCHER.disk_level] = DISK.OPEN
+  return shared
+}
+
 /** `faults`: gateway threads are those of faulty_gateway.ts, which fail as this memory says. `timers`: time acts on orders. */
 export async function startHarness(
   flags: readonly string[] = [], source: string = testGenesis(), historian: Historian = emptyHistory, faults?: SharedArrayBuffer,
@@ -123,18 +161,8 @@ export async function startHarness(
   const config = readConfig(['--port', '0', '--gateways', '1', '--grpc-port', '0', '--grpc-thread', '0', ...flags], {})!
   const genesis = parseGenesis(source)
   const state = createState(genesis)
-  const lanes = Array.from({ length: frontThreads(config) + 1 }, () => lane(config))
-  const shared: Shared = {
-    columns: state.buffers,
-    gate: new SharedArrayBuffer(64),
-    events: createBroadcast(config.eventRing).buffer,
-    counters: new SharedArrayBuffer(countersBytes(frontThreads(config))),
-    ports: new SharedArrayBuffer(portsBytes(frontThreads(config))),
-    matcherWait: cell(),
-    lanes,
-  }
-  historyCounters(shared.counters)[HISTORY.up] = 1
-  matcherCounters(shared.counters)[MATCHER.disk_level] = DISK.OPEN
+  const shared = memoryOf(config, state)
+  const { lanes } = shared
   const control = new SharedArrayBuffer(8)
   const words = new Int32Array(control)
   const logs: FromThread[] = []
@@ -179,6 +207,10 @@ export async function startHarness(
     port, grpcPort, genesis, state, shared, logs, asked, operate, close, stopGateways, lastSequence: () => state.clock[CLOCK.SEQUENCE]!,
     openSession: (application = 0, address = `0x${randomBytes(20).toString('hex')}`) => openSession(operate, application, address),
     tell: (message) => gateways.forEach((gateway) => gateway.postMessage(message)),
+    giveVault: (places, answer) => gateways.forEach((gateway) => {
+      const port = vaultPort(places, answer)
+      gateway.postMessage({ type: 'vault', port } satisfies ToGateway, [port])
+    }),
     hold: (on) => {
       Atomics.store(words, 1, on ? 1 : 0)
       wake(new Int32Array(shared.matcherWait))

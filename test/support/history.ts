@@ -6,16 +6,18 @@ import { HISTORY_FORMAT } from '../../core/history/store/layout.ts'
 import { identitiesOf } from '../../core/history/project/identities.ts'
 import { createProjector, type Projector } from '../../core/history/project/projector.ts'
 import {
-  Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade, type Listing, type Position, type Queries,
-  type QueryName,
+  Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade, type HistoryWithdrawal, type Listing,
+  type Position, type Queries, type QueryName,
 } from '../../core/history/answer/queries.ts'
 import { openWriter, writePosition, type HistoryDatabase, type StorePosition } from '../../core/history/store/store.ts'
-import { balanceRow, getI64 } from '../../core/state/rows.ts'
-import { BALANCE, SCALAR } from '../../core/state/columns.ts'
+import { userId } from '../../core/layout/ids.ts'
+import { accountRow, balanceRow, getF64, getI64 } from '../../core/state/rows.ts'
+import { ACCOUNT, BALANCE, SCALAR } from '../../core/state/columns.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { CommandType, Flag, FLAG_ORDER_MASK, ORIGIN_MASK, CLIENT_ORDER_ID_SHIFT, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { answeredTypeOf, CreditSource, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
+import { SettlementStatus, WithdrawalStatus } from '../../core/layout/vault.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { createBench } from './naive_compare.ts'
@@ -43,6 +45,7 @@ export class PlainHistory {
   /** `applicationOf` an account that was just made: no event says it. */
   constructor(genesis: Genesis, applicationOf: (account: number) => number) {
     this.#genesis = genesis
+    this.naive.settlement.pair = (pair) => genesis.pairs[pair]!.id
     this.#applicationOf = applicationOf
     this.naive.portfolio.asset = genesis.feeTiers.asset
   }
@@ -64,6 +67,9 @@ export class PlainHistory {
       else if (type === EventType.CREDIT) this.#credit(event)
       else if (type === EventType.APPLICATION_FEE) this.#charge(event)
       else if (type === EventType.REFERRAL_REWARD) this.naive.rewards.reward(event)
+      else if (type === EventType.WITHDRAWAL) this.#withdraw(event)
+      else if (type === EventType.DEPOSIT) this.#deposit(event)
+      else if (type === EventType.SETTLEMENT) this.#settle(event)
       else this.#result(answeredTypeOf(events.u32[base]!), event)
     }
   }
@@ -160,6 +166,8 @@ export class PlainHistory {
 
   #credit(event: Decoded): void {
     const amount = event['amount'] as bigint
+    // The DEPOSIT behind it says which.
+    if (event['source'] === CreditSource.DEPOSIT) return
     const transaction = CREDITED[Number(event['source'])]
     const change =
       transaction !== undefined
@@ -181,6 +189,59 @@ export class PlainHistory {
     const change = { entry: Entry.DEBIT, transaction: Transaction.APPLICATION_FEE, amount, referenceSlot: Number(event['index']) }
     const fromHold = event['rested'] === 1 && (flags & Flag.SELL) === 0
     this.#move(event, this.#payer(account, flags), Number(event['asset']), fromHold ? [0n, -amount] : [-amount, 0n], change)
+  }
+
+  /** Its CREDIT was before it, unless nothing of it was as much as an atom. */
+  #deposit(event: Decoded): void {
+    const [account, amount] = [Number(event['account']), event['amount'] as bigint]
+    if (account < 0) return
+    const [sequence, asset] = [Number(event['sequence']), Number(event['asset'])]
+    const txHash = `0x${event['txHash']}`
+    this.naive.settlement.deposits.push({
+      account, sequence, asset, amount, txHash, time: Number(event['time']), chain: Number(event['chain']), block: Number(event['block']),
+      logIndex: Number(event['logIndex']), beneficiary: `0x${event['beneficiary']}`, remainder: event['remainder'] as bigint,
+    })
+    this.#move(event, account, asset, [amount, 0n], {
+      entry: Entry.CREDIT, transaction: Transaction.DEPOSIT, amount, reference: Reference.DEPOSIT, txHash,
+    })
+  }
+
+  /** It locks when it is made; its end takes from that or gives it back. */
+  #withdraw(event: Decoded): void {
+    const n = (name: string): number => Number(event[name])
+    const [account, asset, status, amount] = [n('account'), n('asset'), n('status'), event['amount'] as bigint]
+    const hash = /^0*$/.test(String(event['txHash'])) ? null : `0x${event['txHash']}`
+    const withdrawal: HistoryWithdrawal = {
+      account, asset, amount, status, sequence: n('withdrawalSequence'), row: n('row'), destination: `0x${event['destination']}`,
+      flags: n('flags'), createdAt: n('createdAt'), updatedAt: n('time'), deadline: n('deadline'), txHash: hash,
+    }
+    const { withdrawals } = this.naive.settlement
+    if (n('before') === 0) withdrawals.push(withdrawal)
+    else Object.assign(withdrawals.find(({ sequence }) => sequence === withdrawal.sequence)!, withdrawal)
+    const named = {
+      amount, transaction: Transaction.WITHDRAWAL, reference: Reference.WITHDRAWAL, referenceSequence: withdrawal.sequence,
+      referenceSlot: withdrawal.row,
+    }
+    const { PENDING, SIGNED, SUBMITTED, CONFIRMED } = WithdrawalStatus
+    if (n('before') === 0) this.#move(event, account, asset, [-amount, amount], { ...named, entry: Entry.LOCK })
+    else if (status === CONFIRMED) this.#move(event, account, asset, [0n, -amount], { ...named, entry: Entry.DEBIT, txHash: hash! })
+    else if (![PENDING, SIGNED, SUBMITTED].includes(status as 1)) {
+      this.#move(event, account, asset, [amount, -amount], { ...named, entry: Entry.UNLOCK })
+    }
+  }
+
+  #settle(event: Decoded): void {
+    const { batches } = this.naive.settlement
+    const n = (name: string): number => Number(event[name])
+    if (n('status') === SettlementStatus.OPENED) {
+      batches.push({
+        batch: n('batch'), from: n('from'), through: n('through'), fills: n('fills'), status: SettlementStatus.OPENED, openedAt: n('time'),
+        confirmedAt: 0, block: 0, txHash: null,
+      })
+      return
+    }
+    const confirmed = { status: SettlementStatus.CONFIRMED, confirmedAt: n('time'), block: n('block'), txHash: `0x${event['txHash']}` }
+    Object.assign(batches[n('batch') - 1]!, confirmed)
   }
 
   #result(type: number, event: Decoded): void {
@@ -223,6 +284,10 @@ export interface HistoryRun {
   readonly genesis: Genesis
 }
 
+/** Public ids of accounts that have traded: their rows are theirs for good. */
+export const usersOf = (state: State) => (account: number): string =>
+  userId(getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE), account)
+
 /** The position of a store that belongs to no journal. */
 export const positionAt = (sequence: number, roots: Buffer): StorePosition => ({
   format: HISTORY_FORMAT, genesis: '', sequence, time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0, roots,
@@ -232,18 +297,20 @@ export const positionAt = (sequence: number, roots: Buffer): StorePosition => ({
 export function runHistory(
   variant: string, seed: number, commands: number, check: (run: HistoryRun, index: number) => void = () => undefined, apart = 400,
 ): HistoryRun {
-  const { clients, visitors, builder, referrals, ...spec } = VARIANTS[variant]!
+  const { clients, visitors, builder, referrals, vault, ...spec } = VARIANTS[variant]!
   const { state, run, said } = createBench(genesisText(spec))
   const { genesis } = state
   const database = openWriter(':memory:')
   const identities = identitiesOf(state)
   const projector = createProjector(database, genesis, identities)
   const plain = new PlainHistory(genesis, identities.applicationOf)
-  const workload = new Workload(seed, genesis, { ownOrders: true, families: true, clients, visitors, builder, referrals })
+  plain.naive.settlement.user = usersOf(state)
+  const workload = new Workload(seed, genesis, { ownOrders: true, families: true, clients, visitors, builder, referrals, vault })
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const history: HistoryRun = {
-    database, projector, state, genesis, answers: createAnswers(database, genesis), plain: plain.naive,
+    database, projector, state, genesis, plain: plain.naive,
+    answers: createAnswers(database, genesis, { names: identities, balances: () => null }),
   }
   let flushAt = 0
   for (let index = 0; index < commands; index++) {

@@ -34,6 +34,7 @@ import { fundingDue, openLots } from './naive_margin_prices.ts'
 import { dueOrders } from './naive_orders.ts'
 import { isTriggered } from './naive_triggers.ts'
 import { dueTwaps } from './naive_twap.ts'
+import { compareVault } from './naive_vault_compare.ts'
 import { compareWaiting } from './naive_waiting_compare.ts'
 import { copyStored } from './recording.ts'
 import { genesisText, VARIANTS } from './variants.ts'
@@ -289,6 +290,7 @@ export class MarginDuel {
     compareMargins(state, naive)
     compareWaiting(state, naive)
     compareCopies(state, naive)
+    compareVault(state, naive)
   }
 }
 

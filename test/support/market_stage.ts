@@ -11,6 +11,7 @@ import { EventType, FILL, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
 import { GATEWAY_COUNTERS, HISTORY, HISTORY_COUNTERS } from '../../core/ring/counters.ts'
+import { VAULT_WORDS } from '../../core/state/vault_rows.ts'
 import { createHistory, type History } from '../../gateway/bridge/history.ts'
 import { Faults } from '../../gateway/faults.ts'
 import type { Gateway } from '../../gateway/context.ts'
@@ -82,7 +83,8 @@ export class MarketStage {
     this.up = true
     const { genesis } = this
     this.gateway = {
-      genesis, history: this.#history, state: { clock: this.#clock }, now: () => this.now, time: () => this.now,
+      genesis, history: this.#history, now: () => this.now, time: () => this.now,
+      state: { clock: this.#clock, vaultF64: new Float64Array(VAULT_WORDS >>> 1) },
       pageTokenKey: Buffer.alloc(32),
       pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
     } as unknown as Gateway

@@ -8,16 +8,17 @@
  * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, mass cancels in
  * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts,
  * margin trading in naive_margin.ts, orders that wait in naive_conditional.ts and naive_twap.ts, builder codes in naive_builder.ts,
- * launches in naive_launches.ts, referrals in naive_referrals.ts.
+ * launches in naive_launches.ts, referrals in naive_referrals.ts, money in and out in naive_vault.ts and naive_deposits.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
-import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
+import { CREDIT, EventType, FILL, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { lastsUntil, owner, revokeAgent, upsertAgent, type Agent } from './naive_agents.ts'
 import { applicationsOf, setApplications, type NaiveApplication } from './naive_applications.ts'
 import { Builder, builderCommand } from './naive_builder.ts'
 import type { NaiveEvent } from './naive_events.ts'
+import { fits } from './naive_deposits.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { Waiting } from './naive_conditional.ts'
 import { launchCommand, type Launch } from './naive_launches.ts'
@@ -33,6 +34,7 @@ import { enterOwn } from './naive_own.ts'
 import { policy } from './naive_policy.ts'
 import { endsOrExtends, GONE, isLive, openDelegatedSession, openSession, type Session } from './naive_sessions.ts'
 import { holdOf, type Order } from './naive_terms.ts'
+import { lockedByVault, Vault, vaultCommand } from './naive_vault.ts'
 import { waitingCommand } from './naive_waiting_commands.ts'
 
 /** Numbers of the refusal register, written out: they are a promise. */
@@ -60,11 +62,12 @@ export const CODE = {
   HANDLE_TAKEN: 470, HANDLE_CHANGE_TOO_SOON: 471, ALREADY_LEADER: 472, TOO_MANY_LEADERS: 473, ALREADY_FOLLOWING: 474,
   CANNOT_FOLLOW: 475, CANNOT_LEAD: 476, TOO_MANY_FOLLOWS: 477, LEADER_FULL: 478, ALLOCATION_TOO_SMALL: 479, FOLLOW_STOPPING: 480,
   COPY_MARGIN_ACCOUNT: 481, LEADER_EQUITY: 482, COPY_PARTLY_FILLED: 483, COPY_TRADING_OFF: 484,
+  WITHDRAWALS_STOPPED: 490, WITHDRAWAL_TOO_SMALL: 491, WITHDRAWAL_LIMIT: 492, TOO_MANY_WITHDRAWALS: 493, WITHDRAWAL_STATUS: 494,
+  CHAIN_ORDER: 495, SETTLEMENT_ORDER: 496,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900, TRIGGERS_BEHIND: 907,
 } as const
 
 export const DAY_MS = 24 * 60 * 60 * 1000
-const MOST_ISSUED = 4_600_000_000_000_000_000n
 
 export interface Account {
   application: number
@@ -157,6 +160,7 @@ export class NaiveExchange {
   readonly builder = new Builder()
   launches: Launch[] = []
   readonly copies = new Copies()
+  readonly vault = new Vault()
   /** Of the three levels, ppm. */
   referralShares: readonly number[]
 
@@ -178,6 +182,12 @@ export class NaiveExchange {
     this.now = now
     this.sequence += 1
     this.events = []
+    this.take(command)
+    this.vault.fills += this.events.filter(({ layout }) => layout === FILL).length
+    return this.events
+  }
+
+  private take(command: Decoded): void {
     const type = typeOfKind(Number(command['kind']))
     if (type === CommandType.PLACE_ORDER) place(this, command)
     else if (type === CommandType.ENTER_ORDER) enterOwn(this, command)
@@ -194,11 +204,10 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
-    else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return this.events
-    else if (builderCommand(this, command) || launchCommand(this, command) || copyCommand(this, command, type)) return this.events
-    else if (referralCommand(this, command)) return this.events
+    else if (marginCommand(this, command, type) || waitingCommand(this, command, type)) return
+    else if (builderCommand(this, command) || launchCommand(this, command) || copyCommand(this, command, type)) return
+    else if (referralCommand(this, command) || vaultCommand(this, command)) return
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
-    return this.events
   }
 
   /** ACCEPT_LOSS: it and what follows have sequences that nothing lost can have had. */
@@ -240,7 +249,7 @@ export class NaiveExchange {
   }
 
   locked(account: number, asset: number): bigint {
-    let sum = 0n
+    let sum = lockedByVault(this, account, asset)
     for (const order of this.books.flat()) {
       if (order.margin !== null || payerOf(this, order.account, order.flags) !== account) continue
       const pair = this.genesis.pairs[order.pair]!
@@ -367,8 +376,7 @@ function mintRefusal(exchange: NaiveExchange, account: number, asset: number): n
 }
 
 /** The faucet may mint this asset once more. */
-const isLeft = ({ issued }: NaiveExchange, { index, faucetAtoms }: Genesis['assets'][number]): boolean =>
-  issued[index]! + faucetAtoms <= MOST_ISSUED
+const isLeft = (exchange: NaiveExchange, { index, faucetAtoms }: Genesis['assets'][number]): boolean => fits(exchange, index, faucetAtoms)
 
 function mint(exchange: NaiveExchange, command: Decoded): void {
   const signed = owner(exchange, command)

@@ -24,6 +24,7 @@ import { dueConditionals } from './naive_conditional.ts'
 import { broughtCounts } from './naive_referrals.ts'
 import { isTriggered } from './naive_triggers.ts'
 import { dueTwaps } from './naive_twap.ts'
+import { compareVault } from './naive_vault_compare.ts'
 import { compareWaiting } from './naive_waiting_compare.ts'
 import { decodeCommand, decodeEvent, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import { Workload } from './workload.ts'
@@ -94,8 +95,8 @@ export function duel(options: DuelOptions): DuelReport {
   const text = genesisText(VARIANTS[options.variant]!)
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
-  const { families = false, clients, visitors, listing, waiting = false, builder, launches, referrals } = VARIANTS[options.variant]!
-  const put = { families, clients, visitors, listing, waiting, builder, launches, referrals, losses: true, ownOrders: true }
+  const { families = false, clients, visitors, listing, waiting = false, builder, launches, referrals, vault } = VARIANTS[options.variant]!
+  const put = { families, clients, visitors, listing, waiting, builder, launches, referrals, vault, losses: true, ownOrders: true }
   const turns = waiting ? WAITING_TURNS : TURNS
   const workload = new Workload(options.seed, state.genesis, { ...put, ...options.workload })
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
@@ -115,6 +116,7 @@ export function duel(options: DuelOptions): DuelReport {
         compareBalances(state, naive)
         compareFamilies(state, naive)
         compareWaiting(state, naive)
+        compareVault(state, naive)
       }
     } catch (error) {
       throw new Error(

@@ -2,13 +2,18 @@
 import type { Genesis } from '../../core/state/genesis.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type {
-  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, ConditionalOrdersAsk, FundingPaymentsAsk, FundingRatesAsk,
+  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, ConditionalOrdersAsk, DepositsAsk, FundingPaymentsAsk,
+  FundingRatesAsk, HistoryDeposit, HistoryWithdrawal, WithdrawalsAsk,
   HistoryConditionalOrder, HistoryFollow, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryMovement, HistoryOrder,
   HistoryPosition, HistoryReply, HistoryRequest, HistoryTrade, HistoryTwapOrder, LeaderFigures, LiquidationsAsk, Listing, MovementsAsk,
   Named, OrdersAsk, Portfolio, Position, PositionsAsk, Queries, QueryName, ScreenerAsk, TradesAsk, TwapOrdersAsk, TwapSlicesAsk, Walk,
 } from '../../core/history/answer/queries.ts'
+import type { CopyQueries } from '../../core/history/answer/copy_queries.ts'
+import type { RewardQueries } from '../../core/history/answer/reward_queries.ts'
+import type { VaultQueries } from '../../core/history/answer/vault_queries.ts'
 import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
 import { NaiveRewards } from './naive_rewards.ts'
+import { NaiveSettlement } from './naive_settlement.ts'
 
 export interface NaiveHistory {
   readonly orders: HistoryOrder[]
@@ -33,6 +38,8 @@ export interface NaiveHistory {
   readonly charges: Charge[]
   /** What referrers earned. */
   readonly rewards: NaiveRewards
+  /** Money in and out, and how far trades and orders are settled. */
+  readonly settlement: NaiveSettlement
   /** Its pairs are what a screener lists; without it there are none. */
   genesis: Genesis | null
   /** When its newest command was, Unix ms, while it lacks the last one; `null`: it lacks nothing. */
@@ -56,7 +63,8 @@ export const createNaiveHistory = (): NaiveHistory => ({
   orders: [], trades: [], movements: [], positions: [], payments: [], rates: [], liquidations: [], conditionals: [],
   twaps: [], follows: [], figures: new Map(),
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
-  applications: new Map(), values: new Map(), charges: [], rewards: new NaiveRewards(), genesis: null, behind: null, asked: [],
+  applications: new Map(), values: new Map(), charges: [], rewards: new NaiveRewards(), settlement: new NaiveSettlement(),
+  genesis: null, behind: null, asked: [],
 })
 
 const same = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
@@ -69,8 +77,12 @@ function listing<Row>(rows: readonly Row[], { after, skip, limit, countMost }: W
   return { rows: left.slice(skip, skip + limit), total: Math.min(newest.length, countMost), more: left.length > skip + limit }
 }
 
+/** Orders and trades as they are by now. */
+const ordersNow = ({ orders, settlement, trades }: NaiveHistory): HistoryOrder[] => settlement.orders(orders, trades)
+const tradesNow = ({ settlement, trades }: NaiveHistory): HistoryTrade[] => trades.map((trade) => settlement.trade(trade))
+
 function orders(history: NaiveHistory, ask: OrdersAsk): Listing<HistoryOrder> {
-  const found = history.orders.filter((order) =>
+  const found = ordersNow(history).filter((order) =>
     order.account === ask.account && same(ask.pair, order.pair) && within(order.createdAt, ask) &&
       same(ask.clientOrderId, order.clientOrderId) &&
     (ask.statuses === undefined || ask.statuses.includes(order.outcome & 0xff)) &&
@@ -80,7 +92,7 @@ function orders(history: NaiveHistory, ask: OrdersAsk): Listing<HistoryOrder> {
 }
 
 function trades(history: NaiveHistory, ask: TradesAsk): Listing<HistoryTrade> {
-  const found = history.trades.filter((trade) => {
+  const found = tradesNow(history).filter((trade) => {
     if (!same(ask.pair, trade.pair) || !within(trade.time, ask)) return false
     if (ask.account === undefined) return true
     const maker = trade.makerAccount === ask.account
@@ -143,7 +155,7 @@ function twapSlices(history: NaiveHistory, ask: TwapSlicesAsk): Listing<HistoryO
   const { account, ascending, limit, after } = ask
   if (findTwap(history, ask) === null) return null
   const sign = ascending ? 1 : -1
-  const left = history.orders
+  const left = ordersNow(history)
     .filter(({ account: its, parent }) => its === account && parent !== undefined && isNamed(ask, parent))
     .sort((a, b) => sign * (a.sequence - b.sequence))
     .filter(({ sequence }) => after === null || sign * (sequence - after.sequence) > 0)
@@ -151,7 +163,7 @@ function twapSlices(history: NaiveHistory, ask: TwapSlicesAsk): Listing<HistoryO
 }
 
 function applicationOrders(history: NaiveHistory, ask: ApplicationOrdersAsk): Listing<HistoryOrder> {
-  const found = history.orders.filter((order) =>
+  const found = ordersNow(history).filter((order) =>
     history.applications.get(order.account) === ask.application && same(ask.pair, order.pair) &&
     (ask.statuses === undefined || ask.statuses.includes(order.outcome & 0xff)) &&
     same(ask.sell, (order.flags & Flag.SELL) !== 0) && same(ask.market, (order.flags & Flag.MARKET) !== 0))
@@ -207,9 +219,9 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
   const ask = request.ask as Queries['order']['ask'] & Queries['trade']['ask']
   switch (name) {
     case 'order':
-      return history.orders.find(({ account, sequence }) => account === ask.account && sequence === ask.sequence) ?? null
+      return ordersNow(history).find(({ account, sequence }) => account === ask.account && sequence === ask.sequence) ?? null
     case 'trade':
-      return history.trades.find(({ sequence, index }) => sequence === ask.sequence && index === ask.index) ?? null
+      return tradesNow(history).find(({ sequence, index }) => sequence === ask.sequence && index === ask.index) ?? null
     case 'orders':
       return orders(history, request.ask as OrdersAsk)
     case 'trades':
@@ -273,7 +285,7 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
 
 /** Referrals and copy trading. */
 function answerOfProgram(
-  history: NaiveHistory, { name, ask }: { name: 'rewards' | 'rewardSources' | 'follows' | 'leaderFigures'; ask: unknown },
+  history: NaiveHistory, { name, ask }: { name: keyof (RewardQueries & CopyQueries & VaultQueries); ask: unknown },
 ): Queries[QueryName]['answer'] {
   switch (name) {
     case 'rewards':
@@ -284,5 +296,45 @@ function answerOfProgram(
       return follows(history, ask as Queries['follows']['ask'])
     case 'leaderFigures':
       return (ask as Queries['leaderFigures']['ask']).accounts.map((account) => history.figures.get(account) ?? null)
+    default:
+      return answerOfVault(history, { name, ask })
+  }
+}
+
+function withdrawals({ settlement }: NaiveHistory, ask: WithdrawalsAsk): Listing<HistoryWithdrawal> {
+  const found = settlement.withdrawals.filter(({ account, status, asset }) =>
+    account === ask.account && (ask.statuses === undefined || ask.statuses.includes(status)) && same(ask.asset, asset))
+  return listing(found, ask, ({ sequence }) => ({ sequence, index: 0 }))
+}
+
+function deposits({ settlement }: NaiveHistory, ask: DepositsAsk): Listing<HistoryDeposit> {
+  const found = settlement.deposits.filter(({ account, asset }) => account === ask.account && same(ask.asset, asset))
+  return listing(found, ask, ({ sequence }) => ({ sequence, index: 0 }))
+}
+
+/** Money in and out, and settlement. */
+function answerOfVault(
+  history: NaiveHistory, request: { name: keyof VaultQueries; ask: unknown },
+): Queries[QueryName]['answer'] {
+  const { settlement, trades } = history
+  switch (request.name) {
+    case 'withdrawal': {
+      const { account, sequence, row } = request.ask as Queries['withdrawal']['ask']
+      return settlement.withdrawals.find((each) => each.account === account && each.sequence === sequence && each.row === row) ?? null
+    }
+    case 'withdrawals':
+      return withdrawals(history, request.ask as WithdrawalsAsk)
+    case 'deposits':
+      return deposits(history, request.ask as DepositsAsk)
+    case 'settlement': {
+      const { batch } = request.ask as Queries['settlement']['ask']
+      return settlement.batch(batch === 0 ? settlement.batches.length : batch, trades)
+    }
+    case 'tradeProof':
+      return settlement.prove(request.ask as Queries['tradeProof']['ask'], trades)
+    case 'balanceProof': {
+      const { account, asset } = request.ask as Queries['balanceProof']['ask']
+      return settlement.balances.get(`${account} ${asset}`) ?? null
+    }
   }
 }

@@ -1,4 +1,5 @@
 /** Parts of the script that e2e/both_transports.deep.ts plays over both transports: orders that wait, copy trading, programs. */
+import { withdrawalId as withdrawalIdOf } from '../../core/layout/ids.ts'
 import type { OperationName } from '../../gateway/operations/index.ts'
 import type { Json, Wallet } from './transports.ts'
 
@@ -39,6 +40,15 @@ export async function followLeader(script: Script): Promise<void> {
   await script.call('ReleaseLeader', {}, maker)
 }
 
+/** Withdrawals of an exchange without a vault: none is taken, and there is none. */
+async function askWithdrawals(script: Script, assetId: string): Promise<void> {
+  const { maker } = script
+  for (const amount of ['1', '0']) await script.call('InitiateWithdrawal', { assetId, amount, idempotencyKey: 'a withdrawal' }, maker)
+  const withdrawalId = withdrawalIdOf(5, 1000)
+  for (const name of ['GetWithdrawal', 'GetWithdrawalCalldata'] as const) await script.call(name, { withdrawalId }, maker)
+  await script.call('ListPendingWithdrawals', { pageSize: 5 }, maker)
+}
+
 /** Programs without a part of their own. */
 export async function askPrograms(script: Script, address: string): Promise<void> {
   const { maker } = script
@@ -46,6 +56,7 @@ export async function askPrograms(script: Script, address: string): Promise<void
   await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
   for (const name of ['GetReferralPosition', 'GetReferralDownline', 'GetRewardsBalance'] as const) await script.call(name, {}, maker)
   const { balances } = await script.call('ListBalances', {}, maker)
+  await askWithdrawals(script, balances[0].assetId)
   await script.call('TransferRewards', { token: balances[0].token, amount: '1' }, maker)
   await script.call('TransferRewards', { token: `0x${'0'.repeat(40)}`, amount: '1' }, maker)
   await script.call('ListSweeperChains')

@@ -15,6 +15,7 @@
  *           rules NUMBER | WHO signs in [with=NAME] [under=MASTER] [by=REFERRER] [application=N]
  *                                                   (with the session key of another; the text named the master; whose code was given)
  *           shares FIRST SECOND THIRD | WHO collects QTY ASSET [KEY]            (rewards)
+ *           those of scenario_vault.ts (withdrawals, deposits, settlement)
  *           MASTER makes SUB [name=USERNAME] [unasked] | MASTER gives SUB QTY ASSET [key=K] | MASTER takes QTY ASSET from SUB [key=K]
  *           MASTER limits SUB to QTY ASSET [daily=Q] [inactive] | MASTER changes SUB ASSET [max=Q] [daily=Q|none] [inactive|active]
  *           MASTER drops SUB ASSET                                             (the limit)
@@ -37,7 +38,7 @@ import { refusalByNumber, REFUSALS } from '../../core/layout/refusals.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
 import {
-  AgentGrant, CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, ORDER_COMMAND, PairStatus,
+  AgentGrant, CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, COMMAND_LAYOUTS, CommandType, Flag, kindOf, ORDER_COMMAND, PairStatus,
   SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND, Option, COMMAND_SLOTS,
 } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
@@ -51,8 +52,9 @@ import { copyStored } from './recording.ts'
 import { agentStep, opening, type AgentName } from './scenario_agents.ts'
 import { builderStep } from './scenario_builder.ts'
 import { referralStep } from './scenario_referrals.ts'
+import { VaultSteps } from './scenario_vault.ts'
 import { familyStep, limitsText } from './scenario_families.ts'
-import { genesisText, pairSpec, type FeeTierSpec, type PairSpec } from './variants.ts'
+import { genesisText, pairSpec, type FeeTierSpec, type PairSpec, type WithdrawalSpec } from './variants.ts'
 
 export interface SceneOptions {
   pair?: Partial<PairSpec>
@@ -63,6 +65,8 @@ export interface SceneOptions {
   scale?: number
   /** Rules of the engine it begins with; absent: those of now. `rules 1` puts them in force. */
   rules?: number
+  /** By symbol what the genesis says of withdrawals. */
+  withdrawals?: Readonly<Record<string, WithdrawalSpec>>
 }
 
 export interface Scenario extends SceneOptions {
@@ -104,6 +108,10 @@ export class Scene {
   /** The last RESULT. */
   result: Decoded = {}
   time = 1_700_000_000_000
+  readonly vault = new VaultSteps({
+    asset: (symbol) => this.asset(symbol), assetAt: (index) => this.bench.state.genesis.assets[index], made: (name) => this.made(name),
+    nameOf: (account) => this.nameOf(account),
+  })
   private readonly sessions = new Map<string, { session: number; sessionGeneration: number; account: number }>()
   private readonly orders = new Map<string, { targetSlot: number; targetSequence: number }>()
   private readonly agents = new Map<string, AgentName>()
@@ -116,8 +124,8 @@ export class Scene {
     const second = pairSpec('USD/BTC', { makerFeeBps: pair.makerFeeBps, takerFeeBps: pair.takerFeeBps })
     const discounts: [string, string][] = [['0', '0'], ...(options.tiers ?? [])]
     const feeTiers: FeeTierSpec = { asset: 'USD', tiers: discounts.map(([maker, taker], tier) => [String(tier), maker, taker]) }
-    const { limits = {}, rules = RULES } = options
-    this.text = genesisText({ limits, dailyLimit: 5, assets, pairs: [pair, second], feeTiers, rules })
+    const { limits = {}, rules = RULES, withdrawals = {} } = options
+    this.text = genesisText({ limits, dailyLimit: 5, assets, pairs: [pair, second], feeTiers, rules, withdrawals })
     this.bench = createBench(this.text)
   }
 
@@ -184,6 +192,7 @@ export class Scene {
       if (kind === EventType.FILL) this.trades.push(this.tradeText(decode(FILL, said, base)))
       if (kind === EventType.ORDER_ENDED) this.ended.push(this.endText(decode(ORDER_ENDED, said, base)))
       if (kind === EventType.RESULT) this.result = decode(RESULT, said, base)
+      this.vault.hear(kind, said, base)
     }
   }
 
@@ -220,6 +229,12 @@ export class Scene {
   step(text: string): string {
     const [, name, line] = /^(?:(\w+): )?(.*)$/.exec(text)!
     const [who, verb, ...words] = line!.split(' ') as [string, string, ...string[]]
+    const step = this.vault.step(line!, this.time)
+    if (step !== null) {
+      const signed = step.signer === null ? {} : this.signed(step.signer)
+      this.send(COMMAND_LAYOUTS[step.type]!, step.type, { ...signed, ...step.values })
+      return this.result['code'] === 0 ? this.vault.outcome(name, step.type, this.result) : this.outcome()
+    }
     if (who === 'wait') {
       this.time += Math.round(Number(verb) * 1000)
       return 'waited'

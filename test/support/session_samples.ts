@@ -5,7 +5,7 @@
 import type { Genesis } from '../../core/state/genesis.ts'
 import {
   agentId, conditionalOrderId as conditionalId, followId, marginAccountId as marginId, positionId as idOfPosition, riskBucketId as bucketId,
-  twapOrderId as twapId, userId,
+  tradeId, twapOrderId as twapId, userId, withdrawalId,
 } from '../../core/layout/ids.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import type { Row } from '../../gateway/operations/row.ts'
@@ -36,6 +36,8 @@ export const NO_POSITION = idOfPosition(5, 1000)
 export const NO_CONDITIONAL = conditionalId(5, 1)
 export const NO_TWAP = twapId(5, 1000)
 export const NO_FOLLOW = followId(5, 1000)
+export const NO_WITHDRAWAL = withdrawalId(5, 1000)
+export const NO_TRADE = tradeId(5, 1000)
 
 /** An order that rests. */
 export const sampleOrder = (genesis: Genesis): Record<string, string> =>
@@ -113,6 +115,8 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     SetBuilderFee: { bps: 0, makerBps: 0 },
     GetReferralPosition: {}, GetReferralDownline: {}, GetRewardsBalance: {},
     TransferRewards: { token: genesis.assets[0]!.token, amount: '1' },
+    InitiateWithdrawal: { assetId, amount: '1' }, ListPendingWithdrawals: { pageSize: 5 }, GetWithdrawal: { withdrawalId: NO_WITHDRAWAL },
+    GetWithdrawalCalldata: { withdrawalId: NO_WITHDRAWAL },
     ...marginInputs(genesis), ...waitingInputs(genesis), ...copyInputs(),
   }
 }

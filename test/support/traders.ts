@@ -1,7 +1,7 @@
 /** Wallets that sign in to a running exchange, for end-to-end tests and benches. */
 import sodium from 'sodium-native'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { createClient, type Client, type Signer, type Wallet } from '../../gateway/client/index.ts'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { createClient, type Client, type ClientOptions, type Signer, type Wallet } from '../../gateway/client/index.ts'
 
 /** A session key on sodium-native: 40 times faster than the browser's. */
 export function sodiumSigner(): Signer {
@@ -23,19 +23,26 @@ export interface Trader {
   readonly signer: Signer
   readonly wallet: Wallet
   readonly address: string
+  /** The wallet's key, for what it does on the chain. */
+  readonly account: PrivateKeyAccount
+}
+
+/** A wallet of nobody yet, with a client that did not sign in. */
+export function newWallet(baseUrl: string, more: Partial<Pick<ClientOptions, 'clientId' | 'fetch'>> = {}): Trader {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const signer = sodiumSigner()
+  const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
+  return { client: createClient({ baseUrl, wallet, signer, ...more }), signer, wallet, address: account.address, account }
 }
 
 /** A new wallet with an open session, brought by whoever has `referralCode`; `mints` faucet requests are made for it. */
 export async function newTrader(
   baseUrl: string, mints = 1, fetch: typeof globalThis.fetch = globalThis.fetch, referralCode?: string,
 ): Promise<Trader> {
-  const account = privateKeyToAccount(generatePrivateKey())
-  const signer = sodiumSigner()
-  const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
-  const client = createClient({ baseUrl, wallet, signer, fetch })
-  await client.signIn(referralCode === undefined ? {} : { referralCode })
-  for (let i = 0; i < mints; i++) await client.Mint()
-  return { client, signer, wallet, address: account.address }
+  const trader = newWallet(baseUrl, { fetch })
+  await trader.client.signIn(referralCode === undefined ? {} : { referralCode })
+  for (let i = 0; i < mints; i++) await trader.client.Mint()
+  return trader
 }
 
 /** `referrer` brings somebody who buys of it at this limit; token and amount of what it earned. */

@@ -37,6 +37,9 @@ export interface PerpSpec {
 /** Asset, then (least volume, maker discount, taker discount in bps) of each tier. */
 export type FeeTierSpec = { asset: string; tiers: [minVolume: string, maker: string, taker: string][] }
 
+/** Terms of withdrawals of an asset, as the genesis has them. */
+export interface WithdrawalSpec { minimum?: string; userDailyLimit?: string; dailyLimit?: string; approvalAbove?: string }
+
 export interface VariantSpec {
   limits: Record<string, number>
   dailyLimit: number
@@ -63,6 +66,9 @@ export interface VariantSpec {
   copies?: boolean
   /** Its accounts bring others. */
   referrals?: boolean
+  /** Money comes from chains and goes there; by symbol what the genesis says of withdrawals. */
+  vault?: boolean
+  withdrawals?: Readonly<Record<string, WithdrawalSpec>>
 }
 
 const DAY = 86_400_000
@@ -109,6 +115,7 @@ export function genesisText(spec: VariantSpec): string {
     name: 'test', chainId: 1328, rules: spec.rules ?? RULES, limits: { ...LIMITS, ...spec.limits }, faucet: { dailyLimit: spec.dailyLimit },
     assets: spec.assets.map(([symbol, scale, faucetAmount], index) => ({
       id: uuid(1, index), symbol, token: `0x${String(index).padStart(40, '0')}`, decimals: 18, scale, faucetAmount, iconUrl: null,
+      ...(spec.withdrawals?.[symbol] === undefined ? {} : { withdrawal: spec.withdrawals[symbol] }),
     })),
     pairs: spec.pairs.map((pair, index) => ({ id: uuid(2, index), marketType: pair.perp === undefined ? 'SPOT' : 'MARGIN', ...pair })),
     ...(spec.feeTiers === undefined ? {} : { feeTiers: feeTiers(spec.feeTiers) }),
@@ -339,6 +346,21 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     ...TIGHT, referrals: true, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 3, subAccountsPerMaster: 2 },
     families: true, clients: 90, visitors: 84, pairs: TIGHT.pairs.map((pair) => ({ ...pair, makerFeeBps: '150', takerFeeBps: '200' })),
   },
+  /** Money in and out, in families, with few rows for what is under way or in suspense ... */
+  vault: {
+    ...FAMILY, vault: true, limits: { ...FAMILY.limits, withdrawals: 100, withdrawalsPerAccount: 3, suspense: 12 },
+    withdrawals: { USD: { minimum: '0.05', userDailyLimit: '900', dailyLimit: '4000', approvalAbove: '90' }, A: { userDailyLimit: '20' } },
+  },
+  /** ... where rows of accounts go from one wallet to another, and all is nearly full ... */
+  vaultVisitors: {
+    ...TIGHT, vault: true, families: true, clients: 90, visitors: 84,
+    limits: {
+      ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 3, subAccountsPerMaster: 2, withdrawals: 6,
+      withdrawalsPerAccount: 2, suspense: 4,
+    },
+  },
+  /** ... and beside margin trading. */
+  perpsVault: { ...PERPS, vault: true, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
   perpsReferred: { ...PERPS, builder: true, referrals: true, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
   perpsBuilder: { ...PERPS, builder: true, pairs: oftenFunded(PERPS.pairs), feeTiers: PERPS_TIERS },
   /** The same with TWAP orders, a slice each second, of more than the least value. */

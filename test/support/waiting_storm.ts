@@ -100,6 +100,8 @@ async function startTwaps(exchange: Exchange, storm: Storm, tradingPairId: strin
 export async function tidyUp(exchange: Exchange, storm: Storm): Promise<void> {
   const short = clientOf(exchange, storm.short)
   const tradingPairId = await pairOf(short, STORM_PAIR)
+  // The one of before the start may be stale by now.
+  await setPrice(exchange, FALLEN)
   await short.BatchCancelAllOrders()
   for (const owner of storm.longs) await clientOf(exchange, owner).BatchCancelAllOrders()
   const bid = { tradingPairId, tradingMode: 'MARGIN', orderType: 'LIMIT', side: 'BUY', price: FALLEN, leverage: '5' } as const

@@ -23,6 +23,8 @@ export interface WorkloadOptions {
   builder?: boolean | undefined
   /** Accounts bring others, and earn of their fees. */
   referrals?: boolean | undefined
+  /** Money comes from chains and goes there. */
+  vault?: boolean | undefined
   /** Launches, and claims of their makers' leases. */
   launches?: boolean | undefined
   /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */

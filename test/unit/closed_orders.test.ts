@@ -39,7 +39,7 @@ const hex = (text: string): string => Buffer.from(text).toString('hex').padEnd(8
 /** Says that `order` ended, by the event that belongs to its outcome. */
 function end(say: (layout: Layout, values: Decoded) => void, order: ClosedOrder, kind: number): void {
   const { account, slot, sequence, flags, outcome, createdAt, expiresAt, pair, price, lots, remaining, filledQuote, fee } = order
-  const common = { pair, price, time: order.updatedAt }
+  const common = { pair, price, time: order.updatedAt, sequence: order.endSequence }
   const named = { ...common, account, slot, orderSequence: sequence, flags, outcome, lots, remaining, filledQuote, fee }
   if (kind === 0) say(RESULT, { ...named, kind: result(CommandType.PLACE_ORDER), expiresAt, detail2: order.slippageBps })
   else if (kind === 1) say(RESULT, { ...named, kind: result(CommandType.CANCEL_ORDER), originalSequence: createdAt })
@@ -73,6 +73,7 @@ t.test('the newest ends are found as they were, older ones not at all', async (t
       price: 1 + random.below(1000), lots: 1 + random.below(1000), remaining: kind === 3 ? 0 : random.below(5),
       filledQuote: BigInt(random.below(1e9)), fee: BigInt(random.below(1000) - 500), createdAt: kind === 0 ? time : time - 5,
       updatedAt: time, expiresAt: kind === 0 ? time + 50 : 0, slippageBps: kind === 0 ? random.below(100) : 0,
+      endSequence: sequence + (kind === 0 ? 0 : random.below(50)),
       outcome: kind === 3 ? outcomeOf(Status.FILLED, Reason.NONE) : outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED),
     }
     const { account, slot } = order
@@ -104,7 +105,8 @@ t.test('the newest ends are found as they were, older ones not at all', async (t
 
 const order = (sequence: number): ClosedOrder => ({
   sequence, slot: 3, account: 1, pair: 0, flags: 0, price: 1, lots: 1, remaining: 1, filledQuote: 0n, fee: 0n, createdAt: 1, updatedAt: 1,
-  expiresAt: 0, slippageBps: 0, clientOrderId: '', outcome: outcomeOf(Status.CANCELLED, Reason.EXPIRED),
+  expiresAt: 0, slippageBps: 0, clientOrderId: '', endSequence: sequence,
+  outcome: outcomeOf(Status.CANCELLED, Reason.EXPIRED),
 })
 
 t.test("somebody else's order, another slot, an order that never was", async (t) => {

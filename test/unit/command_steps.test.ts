@@ -20,6 +20,7 @@ import { LOOKS_MAX } from '../../core/orders/copy_step.ts'
 import { LOOKS_MORE } from '../../core/orders/sweep.ts'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { TRAIL_PLACES } from '../../core/state/conditional_rows.ts'
+import { DEPOSIT_IDS } from '../../core/state/vault_rows.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { CountedStage } from '../support/counted_stage.ts'
@@ -28,6 +29,7 @@ import { countCopies, FOLLOW_LOOK, FOLLOWED } from '../support/counted_copies.ts
 import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
 import { broughtBy, countReferrals } from '../support/counted_referrals.ts'
+import { countVault, DEPOSIT_LOOK } from '../support/counted_vault.ts'
 import { countWaiting, QUEUE_LOOK, WAITING_LOOK, WAITING_MOST } from '../support/counted_waiting.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
@@ -112,6 +114,18 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.UPDATE_FOLLOW]: FEW,
   [CommandType.STOP_FOLLOW]: FEW,
   [CommandType.SET_COPY_PROGRAM]: FEW,
+  // Money in and out (support/counted_vault.ts): a look at every deposit of the ring, and nothing that grows with users.
+  [CommandType.INITIATE_WITHDRAWAL]: FEW,
+  [CommandType.ADVANCE_WITHDRAWAL]: FEW,
+  [CommandType.REVIEW_WITHDRAWAL]: FEW,
+  [CommandType.SET_WITHDRAWAL_TERMS]: FEW,
+  [CommandType.STOP_WITHDRAWALS]: FEW,
+  [CommandType.CREDIT_DEPOSIT]: DEPOSIT_IDS * DEPOSIT_LOOK,
+  [CommandType.ADVANCE_CHAIN]: DEPOSIT_IDS * DEPOSIT_LOOK,
+  [CommandType.ASSIGN_SUSPENSE]: FEW,
+  [CommandType.OPEN_SETTLEMENT]: FEW,
+  [CommandType.CONFIRM_SETTLEMENT]: FEW,
+  [CommandType.FAUCET_MINTED]: FEW,
   // 32 follows that are passed by, and one order, as of PLACE_ORDER.
   [CommandType.COPY_STEP]: LOOKS_MAX * FOLLOW_LOOK + PERP_PATH_MAX * MARGIN_FILL,
 }
@@ -269,6 +283,7 @@ function others(stage: Stage, ann: Decoded, bob: Decoded, sub: Decoded, subAccou
   countLaunches(stage, ann)
   countBuilder(stage, ann)
   countReferrals(stage, ann)
+  countVault(stage, ann, Array.from({ length: 100 }, (_, index) => rich(stage, `withdraws ${index}`)))
   count(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.HALTED })
   count(CommandType.SET_MAINTENANCE, { on: 1 })
   count(CommandType.ACCEPT_CLOCK, { wall: stage.time })

@@ -6,7 +6,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { ConfigError, configHelp, defaultsFor, describeConfig, KNOBS, readConfig, type Config } from '../../core/config.ts'
+import {
+  ConfigError, confirmationsOf, configHelp, defaultsFor, depositNodes, describeConfig, hasVault, KNOBS, readConfig, type Config,
+} from '../../core/config.ts'
 import { removeDirectory } from '../support/exchange.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ringbook-config-'))
@@ -28,6 +30,7 @@ const TEXTS = [
   'config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'tlsCert', 'tlsKey', 'chainRpcUrl',
   'log', 'contractLoginFile',
   'operatorTokenFile', 'proxyAddresses', 'trustedProxies', 'priceSources',
+  'vaultAddress', 'factoryAddress', 'vaultKeyFile', 'vaultSignerUrl', 'depositRpcUrls',
 ]
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
@@ -43,6 +46,8 @@ const RANGES: Record<string, [low: number, high: number]> = {
   deadlineMs: [10, 3_600_000], batchDeadlineMs: [10, 3_600_000], historyReaders: [1, 16], feeTierSeconds: [1, 86_400],
   followerSilenceSeconds: [1, 3600], scrubMbPerSecond: [0, 10_000], historyScrubPages: [0, 1_000_000],
   chain: [0, 1], chainPort: [0, 65_535], chainTimeoutMs: [10, 20_000], contractChecks: [1, 1024],
+  vault: [0, 1], chainIdle: [0, 1], chainConfirmations: [0, 10_000], chainPollMs: [10, 600_000], settlementSeconds: [1, 86_400],
+  settlementTrades: [1, 1_000_000],
   walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
   challengeLimit: [1, 10_000_000], newAccountsPerIp: [1, 10_000_000], subAccountsPerMaster: [1, 10_000_000],
   rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
@@ -62,7 +67,7 @@ const beside = (name: string): string[] =>
   [...(name === 'batchMax' ? [] : ['--batch-max', '1']), ...(name === 'proxyPort' ? ['--trusted-proxies', '::1'] : [])]
 
 t.test('this test knows every knob', async (t) => {
-  const known = [...TEXTS, ...Object.keys(RANGES), 'journalGb'].sort()
+  const known = [...TEXTS, ...Object.keys(RANGES), 'journalGb', 'chainMaxFeeGwei'].sort()
   t.same(Object.keys(KNOBS).sort(), known)
 })
 
@@ -100,7 +105,10 @@ for (const [name, [low, high]] of Object.entries(RANGES)) {
   })
 }
 
-const CHECKED = ['config', 'logLevel', 'log', 'chainRpcUrl', 'proxyAddresses', 'trustedProxies']
+const CHECKED = [
+  'config', 'logLevel', 'log', 'chainRpcUrl', 'proxyAddresses', 'trustedProxies',
+  'vaultAddress', 'factoryAddress', 'vaultSignerUrl', 'depositRpcUrls',
+]
 for (const name of TEXTS.filter((each) => !CHECKED.includes(each) && !PAIRED.includes(each))) {
   t.test(`${name}: file before environment before flag`, async (t) => {
     const file = ['--config', fileOf({ [name]: 'a' })]
@@ -170,6 +178,68 @@ t.test('the URL of a node is one that can be asked, and its path is not logged',
   t.equal(config.chainRpcUrl, 'https://node.example:8545/v2/secret?key=secret')
   t.equal(describeConfig(config)['chainRpcUrl'], 'https://node.example:8545')
   t.equal(read([], { RINGBOOK_CHAIN_RPC_URL: 'http://127.0.0.1:1' }).chainRpcUrl, 'http://127.0.0.1:1')
+})
+
+const [VAULT, FACTORY] = [`0x${'aB'.repeat(20)}`, `0x${'12'.repeat(20)}`]
+const OUTSIDE = ['--chain-rpc-url', 'http://127.0.0.1:1']
+
+t.test('the vault: on the embedded chain by itself, on an outside node with its addresses', async (t) => {
+  t.match([hasVault(read()), confirmationsOf(read())], [true, 1])
+  t.equal(hasVault(read(['--vault', '0'])), false)
+  t.equal(hasVault(read(['--chain', '0'])), false)
+  t.match([hasVault(read(OUTSIDE)), confirmationsOf(read(OUTSIDE))], [false, 12], 'a node alone is for contract wallets')
+  const both = ['--vault-address', VAULT, '--factory-address', FACTORY]
+  const outside = read([...OUTSIDE, ...both])
+  t.match(outside, { vaultAddress: VAULT, factoryAddress: FACTORY })
+  t.equal(hasVault(outside), true)
+  t.equal(hasVault(read([...OUTSIDE, ...both, '--vault', '0'])), false)
+  t.equal(confirmationsOf(read(['--chain-confirmations', '3'])), 3)
+  for (const name of ['vaultAddress', 'factoryAddress']) {
+    for (const wrong of ['0x12', VAULT.slice(2), `0x${'00'.repeat(20)}`, `${VAULT}00`, 'vault.eth']) {
+      const refused = { name: 'ConfigError', message: `${flag(name)}: must be 0x and 40 hex digits` }
+      t.throws(() => read([...OUTSIDE, ...both, flag(name), wrong]), refused, wrong)
+    }
+    t.throws(() => read([...OUTSIDE, flag(name), VAULT]), { message: '--vault-address and --factory-address belong together' })
+  }
+  t.throws(() => read(both), { message: /^--vault-address needs --chain-rpc-url/ })
+  const keys = ['--vault-key-file', 'k', '--vault-signer-url', 'http://127.0.0.1:1']
+  t.throws(() => read(keys), { message: '--vault-key-file and --vault-signer-url: one of them' })
+})
+
+t.test('nodes of other chains, and a remote signer: asked, but not logged', async (t) => {
+  const urls = '11155111=https://node.example/v2/secret?key=secret, 5=http://127.0.0.1:8545'
+  const config = read(['--deposit-rpc-urls', urls, '--vault-signer-url', 'https://signer.example:9000/secret'])
+  t.same(depositNodes(config), [
+    { chainId: 11155111, url: 'https://node.example/v2/secret?key=secret' }, { chainId: 5, url: 'http://127.0.0.1:8545' },
+  ])
+  t.match(describeConfig(config), {
+    depositRpcUrls: '11155111=https://node.example,5=http://127.0.0.1:8545', vaultSignerUrl: 'https://signer.example:9000',
+  })
+  t.notOk(JSON.stringify(describeConfig(config)).includes('secret'))
+  const list = { name: 'ConfigError', message: /^--deposit-rpc-urls: must be chainId=url/ }
+  for (const wrong of ['node', '1=node', '0=http://a', '=http://a', 'http://a', '1=ftp://a', '1=http://u:p@a', `${2 ** 60}=http://a`]) {
+    t.throws(() => read(['--deposit-rpc-urls', wrong]), list, wrong)
+  }
+  t.throws(() => read(['--deposit-rpc-urls', '1=http://a,1=http://b']), { message: '--deposit-rpc-urls: a chain stands there twice' })
+  for (const wrong of ['signer', 'https://name:secret@signer']) {
+    t.throws(() => read(['--vault-signer-url', wrong]), { name: 'ConfigError', message: /^--vault-signer-url: / }, wrong)
+  }
+})
+
+t.test('chainMaxFeeGwei: parts of one too', async (t) => {
+  for (const good of ['0.001', '1', '2.5', '1000000']) t.equal(read(['--chain-max-fee-gwei', good]).chainMaxFeeGwei, Number(good))
+  for (const wrong of ['0', '1000001', '-1', 'many', '', 'NaN']) {
+    t.throws(() => read([`--chain-max-fee-gwei=${wrong}`]), { message: /^--chain-max-fee-gwei: must be a number from / }, `"${wrong}"`)
+  }
+})
+
+t.test('the key of the vault is no knob, and not taken from the command line', async (t) => {
+  const key = '11'.repeat(32)
+  t.notOk(JSON.stringify(read([], { RINGBOOK_VAULT_KEY: key })).includes(key))
+  for (const argv of [['--vault-key', key], [`--vault-key=${key}`]]) {
+    t.throws(() => read(argv), { name: 'ConfigError', message: /^--vault-key: secrets are not taken from the command line/ })
+  }
+  t.throws(() => read(['--config', fileOf({ vaultKey: key })]), { name: 'ConfigError', message: /unknown key vaultKey / })
 })
 
 t.test('the help says every knob: flag, variable, default, meaning', async (t) => {

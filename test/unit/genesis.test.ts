@@ -43,6 +43,7 @@ t.test('the shipped genesis as integers', async (t) => {
     perps: 3, marginAccounts: 262_144, riskBuckets: 262_144, positions: 262_144, marginSubAccounts: 32, bucketsPerMarginAccount: 64,
     conditionalOrders: 262_144, conditionalOrdersPerAccount: 200, twapOrders: 65_536, twapOrdersPerAccount: 50, twapSliceMs: 30_000,
     leaders: 1024, follows: 16_384, followsPerAccount: 10, followersPerLeader: 10_000, followLeast: 10, handlePauseMs: 2_592_000_000,
+    withdrawals: 16_384, withdrawalsPerAccount: 20, withdrawalLifetimeMs: 3_600_000, suspense: 4096,
   })
   t.same(assets.map(({ index, symbol, decimals, scale, faucetAtoms }) => [index, symbol, decimals, scale, faucetAtoms]), [
     [0, 'USDC', 6, 6, 10_000_000_000n], [1, 'BTC', 8, 8, 100_000_000n], [2, 'ETH', 18, 9, 10_000_000_000n],
@@ -70,6 +71,23 @@ t.test('the shipped genesis as integers', async (t) => {
   t.same(applications, [{
     index: 0, id: '9a1c0000-0000-4000-8000-000000000001', name: 'Ringbook', clientId: 'ringbook', allowedOrigins: ['*'],
   }])
+})
+
+t.test('terms of withdrawals: exact, each optional', async (t) => {
+  const of = (withdrawal?: Json): unknown => parseGenesis(changed(({ assets }) => {
+    if (withdrawal === undefined) delete assets[2]!['withdrawal']
+    else assets[2]!['withdrawal'] = withdrawal
+  })).assets[2]!.withdrawal
+  t.equal(of(), undefined)
+  t.same(of({}), { minimum: 1n, userDaily: 0n, totalDaily: 0n, approvalAbove: 0n })
+  t.same(of({ minimum: '0.000000001', userDailyLimit: '2', dailyLimit: '30.5', approvalAbove: '0' }),
+    { minimum: 1n, userDaily: 2_000_000_000n, totalDaily: 30_500_000_000n, approvalAbove: 0n })
+  t.same(parseGenesis(SHIPPED).assets.map(({ withdrawal }) => withdrawal), [
+    { minimum: 100_000n, userDaily: 100_000_000_000n, totalDaily: 2_000_000_000_000n, approvalAbove: 50_000_000_000n },
+    { minimum: 1000n, userDaily: 500_000_000n, totalDaily: 5_000_000_000n, approvalAbove: 200_000_000n },
+    { minimum: 100_000n, userDaily: 50_000_000_000n, totalDaily: 1_000_000_000_000n, approvalAbove: 20_000_000_000n },
+    { minimum: 100_000_000n, userDaily: 1_000_000_000_000_000n, totalDaily: 20_000_000_000_000_000n, approvalAbove: 500_000_000_000_000n },
+  ])
 })
 
 t.test('the perpetuals of the shipped genesis: three tiers each, and room below the bounds of 64-bit arithmetic', async (t) => {
@@ -180,6 +198,20 @@ const REFUSED: [what: string, change: (document: Document) => void, message: Reg
   ['more than 18 decimals', ({ assets }) => void (assets[0]!['decimals'] = 19), /decimals must be a whole number from 0 to 18/],
   ['a faucet amount below an atom', ({ assets }) => void (assets[0]!['faucetAmount'] = '0.0000001'), /faucetAmount/],
   ['a faucet amount that is no decimal', ({ assets }) => void (assets[0]!['faucetAmount'] = '1e3'), /faucetAmount/],
+  ...([
+    ['a text', '5', / must be an object/], ['nothing', null, / must be an object/], ['a list', [], / must be an object/],
+    ['an unknown limit', { daily: '5' }, / has no daily/],
+    ['a number', { minimum: 5 }, /\.minimum must be a decimal, as text, with at most 6/],
+    ['a minimum of nothing', { minimum: '0' }, /\.minimum must be above 0/],
+    ['a negative minimum', { minimum: '-1' }, /\.minimum must be above 0/],
+    ['a limit finer than an atom', { dailyLimit: '0.0000001' }, /\.dailyLimit must be a decimal, as text, with at most 6 digits/],
+    ['a negative limit', { userDailyLimit: '-1' }, /\.userDailyLimit must be 0 or more/],
+    ['a threshold below nothing', { approvalAbove: '-0.1' }, /\.approvalAbove must be 0 or more/],
+    ['a limit of more than there can be', { dailyLimit: '4600000000000.000001' }, /\.dailyLimit is more than may be issued/],
+  ] as [string, unknown, RegExp][]).map(([what, withdrawal, message]): (typeof REFUSED)[number] => [
+    `terms of withdrawals: ${what}`, ({ assets }) => void (assets[0]!['withdrawal'] = withdrawal as Json),
+    new RegExp(`^genesis: USDC: withdrawal${message.source}`),
+  ]),
   ['more faucet requests than a row holds', ({ faucet }) => void (faucet['dailyLimit'] = 16), /dailyLimit must be .* from 0 to 15/],
   ['prices that are no power of two', limit({ priceTicks: 65_535 }), /priceTicks must be a power of two/],
   ['prices beyond 2^30', limit({ priceTicks: 2 ** 31 }), /priceTicks must be a whole number/],

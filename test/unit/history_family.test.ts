@@ -23,6 +23,8 @@ const [MASTER, SUB, STRANGER] = [0, 1, 2]
 const identities: Identities = {
   applicationOf: (account) => (account === STRANGER ? 1 : 0),
   payerOf: (account, flags) => ((flags & Flag.MASTER_FUNDED) === 0 ? account : MASTER),
+  createdSequenceOf: (account) => account,
+  pairId: (pair) => genesis.pairs[pair]!.id,
 }
 /** Atoms of 10,000 ticks × 10 lots of BTC/USD, and of those lots. */
 const QUOTE = 100_000n

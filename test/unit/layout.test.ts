@@ -5,9 +5,9 @@
 import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import {
-  COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, CLIENT_ORDER_ID_BYTES,
-  CLIENT_ORDER_ID_SHIFT, LAYOUT,
-  Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
+  CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, kindOf,
+  gatewayOfKind, LAYOUT, Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf, PAIR_STATUS_NAMES, PairStatus,
+  slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
 import { answerOf } from '../../core/layout/answers.ts'
 import { clearFrom } from '../../core/layout/record.ts'
@@ -31,16 +31,16 @@ import {
 } from '../support/builder_records.ts'
 import { REFERRAL_ANSWERS, REFERRAL_COMMANDS, REFERRAL_RECORDS, REFERRAL_TYPES } from '../support/referral_records.ts'
 import {
+  VAULT_ANSWERS, VAULT_COMMANDS, VAULT_EVENT_TYPES, VAULT_EVENTS, VAULT_RECORDS, VAULT_REFUSALS, VAULT_TYPES,
+} from '../support/vault_records.ts'
+import {
   LAUNCH_ANSWERS, LAUNCH_COMMANDS, LAUNCH_RECORDS, LAUNCH_REFUSALS, LAUNCH_REFUSED, LAUNCH_TYPES,
 } from '../support/launch_records.ts'
-
 const SEED = Number(process.env['SEED'] ?? 4)
 t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/unit/layout.test.ts`)
-
 /** Word offset, name and type of every field of every record. */
 const RECORDS: Record<string, string[]> = {
-  ...MARGIN_RECORDS,
-  ...WAITING_RECORDS, ...LAUNCH_RECORDS, ...COPY_RECORDS, ...BUILDER_RECORDS, ...REFERRAL_RECORDS,
+  ...MARGIN_RECORDS, ...WAITING_RECORDS, ...LAUNCH_RECORDS, ...COPY_RECORDS, ...BUILDER_RECORDS, ...REFERRAL_RECORDS, ...VAULT_RECORDS,
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
     '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32 15:targetLength:i32',
@@ -175,10 +175,11 @@ const COMMANDS: Record<number, string> = {
   28: 'enter_order',
   40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
   ...MARGIN_COMMANDS, ...WAITING_COMMANDS, ...LAUNCH_COMMANDS, ...COPY_COMMANDS, ...BUILDER_COMMANDS, ...REFERRAL_COMMANDS,
+  ...VAULT_COMMANDS,
 }
 const EVENTS: Record<number, string> = {
   1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade', ...MARGIN_EVENTS, ...WAITING_EVENTS,
-  ...COPY_EVENTS, 19: 'application_fee', 22: 'referral_reward',
+  ...COPY_EVENTS, 19: 'application_fee', 22: 'referral_reward', ...VAULT_EVENTS,
 }
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
@@ -198,6 +199,7 @@ const REFUSAL_NUMBERS: Record<string, number> = {
   ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
   VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, HISTORY_UNAVAILABLE: 905, DISK_FULL: 906, INVALID_COMMAND: 998, INTERNAL: 999,
   ...MARGIN_REFUSALS, ...WAITING_REFUSALS, ...LAUNCH_REFUSALS, ...COPY_REFUSALS, ...BUILDER_REFUSALS,
+  ...VAULT_REFUSALS,
 }
 
 /** Every layout once, by name. */
@@ -241,7 +243,7 @@ const ANSWERS: Record<string, string> = {
   RAISE_LIMIT: 'limit:detail before:detail2',
   SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set, ...MARGIN_ANSWERS, ...WAITING_ANSWERS,
   ...LAUNCH_ANSWERS, ...BUILDER_ANSWERS,
-  ...COPY_ANSWERS, ...REFERRAL_ANSWERS,
+  ...COPY_ANSWERS, ...REFERRAL_ANSWERS, ...VAULT_ANSWERS,
 }
 const short = 'lacking:detail pair:pair asset:detail2 required:hold available:filledQuote limit:lots ofFamily:trades'
 const REFUSED: Record<string, string> = {
@@ -249,7 +251,7 @@ const REFUSED: Record<string, string> = {
   ENTER_ORDER: 'pair:pair flags:flags price:price lots:lots', MINT: ANSWERS['MINT']!,
   LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail', ...MARGIN_REFUSED, ...LAUNCH_REFUSED,
   ...BUILDER_REFUSED,
-  CREATE_FOLLOW: short, UPDATE_FOLLOW: short, TRANSFER_REWARDS: short,
+  CREATE_FOLLOW: short, UPDATE_FOLLOW: short, TRANSFER_REWARDS: short, INITIATE_WITHDRAWAL: short,
 }
 
 t.test('answers stand in the words they stood in', async (t) => {
@@ -274,13 +276,13 @@ t.test('numbers mean what they meant', async (t) => {
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
     CANCEL_ACCOUNT_ORDERS: 26, CONTINUE_CANCEL: 27, ENTER_ORDER: 28, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
-    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES, ...WAITING_TYPES, ...LAUNCH_TYPES, ...BUILDER_TYPES, ...REFERRAL_TYPES,
+    LIMITS_IN_FORCE: 44, ...MARGIN_TYPES, ...WAITING_TYPES, ...LAUNCH_TYPES, ...BUILDER_TYPES, ...REFERRAL_TYPES, ...VAULT_TYPES,
     REGISTER_LEADER: 70, RELEASE_LEADER: 71, CREATE_FOLLOW: 72, UPDATE_FOLLOW: 73, STOP_FOLLOW: 74, COPY_STEP: 75, SET_COPY_PROGRAM: 76,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
   t.same(EventType, {
     RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6, ...MARGIN_EVENT_TYPES, ...WAITING_EVENT_TYPES,
-    APPLICATION_FEE: 19, FOLLOW: 20, LEADER: 21, REFERRAL_REWARD: 22,
+    APPLICATION_FEE: 19, FOLLOW: 20, LEADER: 21, REFERRAL_REWARD: 22, ...VAULT_EVENT_TYPES,
   })
   t.same(Status, {
     SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,

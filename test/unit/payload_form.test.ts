@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import { COMMAND_LAYOUTS, CommandType, Option, slotsOfKind } from '../../core/layout/command.ts'
 import { LegFlag } from '../../core/layout/conditional.ts'
+import { CollateralMove } from '../../core/layout/margin.ts'
 import { decode, RECORD_WORDS, type Decoded } from '../../core/layout/table.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { ACCOUNT } from '../../core/state/columns.ts'
@@ -15,9 +16,11 @@ import { accountRow, setF64 } from '../../core/state/rows.ts'
 import { createState } from '../../core/state/state.ts'
 import { marginAccountId, parentMarginId, riskBucketId } from '../../core/layout/ids.ts'
 import { createRing } from '../../core/ring/spsc.ts'
-import { encodeOrder, encodeTransfer } from '../../gateway/bridge/encode.ts'
-import type { OrderTerms, TransferTerms } from '../../gateway/bridge/terms.ts'
-import { formOfOrder, formOfReplacement, formOfTransfer } from '../../gateway/bridge/payload.ts'
+import { encodeCollateral, encodeOrder, encodeTransfer, encodeTransferRewards, encodeWithdrawal } from '../../gateway/bridge/encode.ts'
+import type { CollateralTerms, OrderTerms, RewardsTerms, TransferTerms, WithdrawalTerms } from '../../gateway/bridge/terms.ts'
+import {
+  formOfCollateral, formOfOrder, formOfReplacement, formOfRewards, formOfTransfer, formOfWithdrawal,
+} from '../../gateway/bridge/payload.ts'
 import type { EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import { Refused } from '../../gateway/refused.ts'
@@ -121,6 +124,36 @@ const TRANSFERS: readonly [terms: Omit<TransferTerms, 'key'>, form: string, payl
     { asset: 0, subAccount: 7, toSub: false, amount: 10n ** 18n },
     'transfer/1;subAccount=7;asset=0;direction=FROM_SUB_ACCOUNT;amount=1000000000000000000',
     '05f8f47b32d675a9129d4abd71021c9f', '295ef50777141f89da4f523d28955f4a',
+  ],
+]
+/** Younger than the hash of before. */
+const REWARDS: readonly [terms: Omit<RewardsTerms, 'key'>, form: string, payload: string][] = [
+  [{ asset: 0, amount: 1n }, 'rewards/1;asset=0;amount=1', '6894dd48ede7e5c487549fafaf3e1ba2'],
+  [{ asset: 2, amount: 10n ** 18n }, 'rewards/1;asset=2;amount=1000000000000000000', 'fbf5e80ac6dafa2d24c875eb5db974f5'],
+]
+const WITHDRAWALS: readonly [terms: Omit<WithdrawalTerms, 'key'>, form: string, payload: string][] = [
+  [
+    { asset: 0, amount: 1n, destination: '0xabababababababababababababababababababab' },
+    'withdrawal/1;asset=0;amount=1;destination=0xabababababababababababababababababababab', '5ae503991ffef2b1a41c49a6a40e30dd',
+  ],
+  [
+    { asset: 2, amount: 10n ** 18n, destination: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8' },
+    'withdrawal/1;asset=2;amount=1000000000000000000;destination=0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+    '117f9a58667e294a0356cc710b50b1af',
+  ],
+]
+const COLLATERAL: readonly [terms: Omit<CollateralTerms, 'key'>, form: string, payload: string][] = [
+  [
+    { move: CollateralMove.DEPOSIT, marginAccount: -1, bucket: -1, createdSequence: 0, amount: 77n },
+    'collateral/1;move=DEPOSIT;amount=77', 'a7e64eae879e41ad50b5fb4f0f488f68',
+  ],
+  [
+    { move: CollateralMove.FROM_SUB, marginAccount: 3, bucket: -1, createdSequence: 77, amount: 5n },
+    'collateral/1;move=FROM_SUB;account=77/3;amount=5', 'e43f2747968f1e09a3c7ffe22b25a05e',
+  ],
+  [
+    { move: CollateralMove.TO_BUCKET, marginAccount: -1, bucket: 5, createdSequence: 88, amount: 10n ** 18n },
+    'collateral/1;move=TO_BUCKET;bucket=88/5;amount=1000000000000000000', '3830c788a615f612e9a266b0ce48f6c8',
   ],
 ]
 
@@ -266,6 +299,34 @@ t.test('and transfers', async (t) => {
     const record = encoded(CommandType.TRANSFER, true, (bridge, at) => encodeTransfer(bridge, at, 5, caller, keyed))
     t.same([record['payload'], record['former']], [payload, former], form)
     t.equal(payload, sha(form))
+  }
+})
+
+t.test('and transfers of rewards, and moves of collateral', async (t) => {
+  for (const [terms, form, payload] of REWARDS) {
+    const keyed = { ...terms, key: 'a key' }
+    t.equal(formOfRewards(keyed), form)
+    const record = encoded(CommandType.TRANSFER_REWARDS, true, (bridge, at) => encodeTransferRewards(bridge, at, 5, caller, keyed))
+    t.match(record, { ...terms, payload }, form)
+  }
+  for (const [terms, form, payload] of COLLATERAL) {
+    const keyed = { ...terms, key: 'a key' }
+    t.equal(formOfCollateral(keyed), form)
+    const record = encoded(CommandType.MOVE_COLLATERAL, true, (bridge, at) => encodeCollateral(bridge, at, 5, caller, keyed))
+    t.match(record, { ...terms, payload }, form)
+  }
+})
+
+t.test('and withdrawals', async (t) => {
+  for (const [terms, form, payload] of WITHDRAWALS) {
+    const keyed = { ...terms, key: 'a key' }
+    t.equal(formOfWithdrawal(keyed), form)
+    const record = encoded(CommandType.INITIATE_WITHDRAWAL, true, (bridge, at) => encodeWithdrawal(bridge, at, 5, caller, keyed))
+    t.match(record, { ...terms, destination: terms.destination.slice(2), payload }, form)
+    t.equal(payload, sha(form))
+    const { key, payload: none } = encoded(CommandType.INITIATE_WITHDRAWAL, false, (bridge, at) =>
+      encodeWithdrawal(bridge, at, 5, caller, { ...terms, key: '' }))
+    t.same([key, none], [undefined, undefined], 'without a key it is one slot')
   }
 })
 

@@ -1,19 +1,20 @@
 /**
- * Promise: who is woken by an alert of perpetuals or managed markets finds what to do: in the alert itself, and in the table of
- * data/ops/README.md, which names only alerts and commands that there are. That metrics named there exist is in scenario/operator.test.ts.
+ * Promise: who is woken by an alert of perpetuals, managed markets or money in and out finds what to do: in the alert itself, and in the
+ * table of data/ops/README.md, which names only alerts and commands that there are. That metrics named there exist is in
+ * scenario/operator.test.ts.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { COMMANDS } from '../../gateway/operator/commands.ts'
-import { PERP_METRICS } from '../../gateway/operator/perp_metrics.ts'
+import { OCCASIONAL_METRICS } from '../../gateway/operator/metrics.ts'
 
 const read = (file: string): string => readFileSync(join(import.meta.dirname, '../../data/ops', file), 'utf8')
 const rules = read('alerts.yml').split('- alert: ').slice(1).map((rule) => ({ name: /^\w+/.exec(rule)![0], rule }))
 const runbook = read('README.md')
 const rows = [...runbook.matchAll(/^\| (Ringbook[^|]*) \|[^|]+\|[^|]+\|$/gm)].flatMap(([, names]) => names!.split(', '))
-const about = rules.filter(({ rule }) =>
-  [...PERP_METRICS.map(({ name }) => name), 'exchange_liquidations_', 'exchange_maker_leases'].some((name) => rule.includes(name)))
+const metrics = [...OCCASIONAL_METRICS.map(({ name }) => name), 'exchange_liquidations_', 'exchange_maker_leases']
+const about = rules.filter(({ rule }) => metrics.some((name) => rule.includes(name)))
 
 t.test('every alert has its row, and every row its alert', async (t) => {
   t.ok(about.length >= 13, about.map(({ name }) => name).join(' '))
@@ -26,7 +27,8 @@ t.test('every alert has its row, and every row its alert', async (t) => {
 
 t.test('every command that is named is one', async (t) => {
   const texts = [runbook.replaceAll('`npm run operator -- --help`', ''), ...about.map(({ rule }) => rule)].join('\n')
-  const calls = /(?:`|operator -- |then )((perps|insurance|liquidations|holders|limits|pairs|launches) \w+)/g
+  const words = 'perps|insurance|liquidations|holders|limits|pairs|launches|withdrawals|deposits|chain|settlement'
+  const calls = new RegExp(`(?:\`|operator -- |then )((${words}) \\w+)`, 'g')
   const named = [...texts.matchAll(calls)].map(([, call]) => call!)
   t.ok(new Set(named).size >= 8, named.join(', '))
   const isCommand = (call: string): boolean =>

@@ -38,9 +38,10 @@ t.test('every operation is there, and may be repeated where the table says that 
   const byId = operations.filter(({ repeat }) => repeat === 'by-id').map(({ name }) => name)
   t.strictSame(byId.sort(), ['BatchCancelOrders', 'CancelOrder'])
   t.strictSame(operations.filter(({ repeat }) => repeat === 'with-key').map(({ name }) => name).sort(), [
-    'AddPositionMargin', 'BatchCreateOrders', 'BatchReplaceOrders', 'CreateOrder', 'DepositCollateral', 'ReducePositionMargin',
-    'ReplaceOrder', 'TransferCollateralFromRiskBucket', 'TransferCollateralFromSubAccount', 'TransferCollateralToRiskBucket',
-    'TransferCollateralToSubAccount', 'TransferRewards', 'TransferSubAccountBalance', 'WithdrawCollateral',
+    'AddPositionMargin', 'BatchCreateOrders', 'BatchReplaceOrders', 'CreateOrder', 'DepositCollateral', 'InitiateWithdrawal',
+    'ReducePositionMargin', 'ReplaceOrder', 'TransferCollateralFromRiskBucket', 'TransferCollateralFromSubAccount',
+    'TransferCollateralToRiskBucket', 'TransferCollateralToSubAccount', 'TransferRewards', 'TransferSubAccountBalance',
+    'WithdrawCollateral',
   ])
 })
 

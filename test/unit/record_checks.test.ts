@@ -23,6 +23,7 @@ import { recordChecks, recordFault, recordRefusal } from '../../core/sequencer/c
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { answersOf, GENESIS, openAccount, startMatcher, takeAnswers, type Matcher, type MatcherOptions } from '../support/journal.ts'
 import { LAUNCH_FREE, LAUNCH_NUMBERS } from '../support/launch_records.ts'
+import { VAULT_FREE, VAULT_NUMBERS, VAULT_OPERATORS } from '../support/vault_records.ts'
 import { Workload } from '../support/workload.ts'
 
 const INVALID = REFUSALS.INVALID_COMMAND.number
@@ -38,7 +39,7 @@ const OPERATORS: readonly number[] = [
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
   CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
   CommandType.FUND_INSURANCE, CommandType.SET_BUILDER_PROGRAM, CommandType.ENROLL_APPLICATION, CommandType.SET_LAUNCH,
-  CommandType.SET_REFERRAL_SHARES, CommandType.SET_COPY_PROGRAM,
+  CommandType.SET_REFERRAL_SHARES, CommandType.SET_COPY_PROGRAM, ...VAULT_OPERATORS,
 ]
 const genesis = parseGenesis(GENESIS)
 const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]
@@ -60,6 +61,7 @@ function recordOf(type: number, values: Decoded = {}, lane = 0): Views {
 
 const LONG: readonly number[] = [
   CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.TRANSFER, CommandType.MOVE_COLLATERAL, CommandType.TRANSFER_REWARDS,
+  CommandType.INITIATE_WITHDRAWAL,
 ]
 
 /** Fields of the third slot, which only an order that is placed has. */
@@ -72,6 +74,7 @@ function carried(type: number, values: Decoded): Decoded {
     if ((options & Option.LEGS) !== 0) return { ...values, options, trailReserved: values['trailReserved'] ?? 0 }
   }
   if (type === CommandType.UPDATE_FOLLOW) return { state: 1, ...values }
+  if (type === CommandType.ADVANCE_WITHDRAWAL) return { to: 2, ...values }
   if (type === CommandType.CREATE_TWAP) return Number(values['labelLength'] ?? 0) === 0 ? values : { ...values, label: '00' }
   const labelled = Number(values['flags'] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
   if (type === CommandType.UPSERT_AGENT) return Number(values['grants'] ?? 0) >>> 24 === 2 ? { ...values, marginRows: '00' } : values
@@ -189,10 +192,12 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   follow: [[-2, 2 ** 30], [0, 2 ** 30 - 1]],
   'update_follow.fields': [[4, -1], [0, 3]],
   'update_follow.state': [[0, 3], [1, 2]],
+  ...VAULT_NUMBERS,
 }
 /** Fields of which the engine knows every value. */
 const FREE = [
-  ...LAUNCH_FREE, 'kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional', 'faucet',
+  ...LAUNCH_FREE, ...VAULT_FREE, 'kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit',
+  'maxNotional', 'faucet',
   'minNotional', 'priceUnits', 'lotsUnits', 'targetLength', 'collateral', 'keyLow', 'keyHigh', 'seed', 'allocation',
 ]
 
@@ -238,6 +243,7 @@ t.test('a command has the slots of what it carries, no more and no less', async 
     [CommandType.REPLACE_ORDER, { options: Option.NEW_PRICE }, 1], [CommandType.REPLACE_ORDER, { ...label, options: Option.KEYED }, 2],
     [CommandType.CANCEL_ORDER, { options: Option.KEYED }, 1], [CommandType.CANCEL_ORDER, { flags: label.flags }, 1],
     [CommandType.TRANSFER, {}, 1], [CommandType.TRANSFER, { options: Option.KEYED }, 2], [CommandType.MINT, {}, 1],
+    [CommandType.INITIATE_WITHDRAWAL, {}, 1], [CommandType.INITIATE_WITHDRAWAL, { options: Option.KEYED }, 2],
     [CommandType.UPSERT_AGENT, { grants: 0x0100_0001 }, 1], [CommandType.UPSERT_AGENT, { grants: 0x0200_0001 }, 2],
     [CommandType.PLACE_ORDER, { options: Option.LEGS, trailBps: 10 }, 3],
     [CommandType.PLACE_ORDER, { ...label, options: Option.KEYED | Option.LEGS }, 3],

@@ -67,8 +67,8 @@ t.test('the listings were found', async (t) => {
   t.same(listings.map(({ name }) => name).sort(), [
     'GetScreener', 'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationMovements', 'ListApplicationOrders',
     'ListApplicationUsers', 'ListBalances', 'ListConditionalOrders', 'ListFundingPayments', 'ListFundingRates', 'ListLeaders',
-    'ListMarginAccounts', 'ListMovements', 'ListOrders', 'ListPositions', 'ListRiskBuckets', 'ListTrades', 'ListTradingPairs',
-    'ListTwapOrders',
+    'ListMarginAccounts', 'ListMovements', 'ListOrders', 'ListPendingWithdrawals', 'ListPositions', 'ListRiskBuckets', 'ListTrades',
+    'ListTradingPairs', 'ListTwapOrders',
   ])
 })
 /** Those that are walks unless a page is asked for. */

@@ -6,7 +6,7 @@ import t from 'tap'
 import { riskBucketId, marginAccountId } from '../../core/layout/ids.ts'
 import { marginStage, type User } from '../support/margin_stage.ts'
 
-t.setTimeout(60_000)
+t.setTimeout(300_000)
 const stage = await marginStage()
 t.teardown(() => stage.harness.close())
 

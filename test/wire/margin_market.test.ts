@@ -8,7 +8,7 @@ import { PERP } from '../../core/state/margin_rows.ts'
 import { perpRow, set, setI64 } from '../../core/state/rows.ts'
 import { marginStage } from '../support/margin_stage.ts'
 
-t.setTimeout(60_000)
+t.setTimeout(300_000)
 const DAY = 86_400_000
 const interest: OpenInterest = { '1h': 6_000_000_000n, '24h': null, '7d': null, days: [null, null, null, null, null, null, 1n] }
 const stage = await marginStage(({ id, name, ask, atLeast }) => {

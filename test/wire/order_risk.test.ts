@@ -7,7 +7,7 @@ import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { marginStage, type User } from '../support/margin_stage.ts'
 
-t.setTimeout(60_000)
+t.setTimeout(300_000)
 const stage = await marginStage()
 t.teardown(() => stage.harness.close())
 

@@ -8,7 +8,7 @@ import { marginAccountId } from '../../core/layout/ids.ts'
 import { marginStage } from '../support/margin_stage.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
-t.setTimeout(60_000)
+t.setTimeout(300_000)
 const stage = await marginStage(({ id, name, ask }) => {
   // A history as far as the engine, of pairs that never traded.
   const pairs = name === 'markets' ? (ask as { pairs: number[] }).pairs : []

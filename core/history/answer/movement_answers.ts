@@ -9,6 +9,7 @@ import type { PageReader } from '../store/page_reader.ts'
 import { Reference, Transaction, type ApplicationMovementsAsk, type HistoryMovement, type MovementsAsk } from './queries.ts'
 import { completeMargin, marginShapeAt } from './margin_movement_answers.ts'
 import { boundsOf, descend, start } from './trails.ts'
+import type { VaultReader } from './vault_answers.ts'
 import type { Trail } from './walk.ts'
 
 const { at: P } = POSTING
@@ -16,7 +17,8 @@ const { at: REF } = POSTING_REFERENCE
 
 /** The amount says whether it takes or brings. */
 const isSigned = (kind: number): boolean =>
-  kind === Posting.TRANSFER || kind === Posting.APPLICATION_FEE || kind === Posting.REVENUE_SHARE || kind === Posting.REFERRAL_REWARD
+  kind === Posting.TRANSFER || kind === Posting.APPLICATION_FEE || kind === Posting.REVENUE_SHARE || kind === Posting.REFERRAL_REWARD ||
+  kind === Posting.DEPOSIT
 
 /** Shape of the posting at `at`. */
 function shapeAt(views: PageReader['views'], at: number): number {
@@ -24,13 +26,22 @@ function shapeAt(views: PageReader['views'], at: number): number {
   const kind = i32[at + P.kind]!
   const subject = i32[at + P.subject]!
   if (isOfMargin(kind)) return marginShapeAt(views, at)
+  if (kind === Posting.WITHDRAWAL) return shapeOf(kind, i32[at + P.index]!, subject)
   if (!isFill(kind)) return shapeOf(kind, isSigned(kind) ? (i32[at + P.amount + 1]! < 0 ? Flow.OUT : Flow.IN) : Flow.NONE, subject)
   const isFree = (i32[at + P.fee]! | i32[at + P.fee + 1]!) === 0
   return shapeOf(kind, isFree ? Flow.NONE : i32[at + P.fee + 1]! < 0 ? Flow.IN : Flow.OUT, subject)
 }
 
+/** What movements are made of. */
+export interface MovementParts {
+  readonly postings: PageReader
+  readonly genesis: Genesis
+  readonly vault: Pick<VaultReader, 'paidBy' | 'cameBy' | 'loads'>
+}
+
 /** Movements of one account. */
-export function movementTrail(reader: PageReader, genesis: Genesis, ask: MovementsAsk): Trail<HistoryMovement> {
+export function movementTrail(parts: MovementParts, ask: MovementsAsk): Trail<HistoryMovement> {
+  const { postings: reader, genesis, vault } = parts
   const { i32, f64 } = reader.views
   const { account } = ask
   const bounds = boundsOf(ask)
@@ -42,15 +53,16 @@ export function movementTrail(reader: PageReader, genesis: Genesis, ask: Movemen
     position: (at, row) => ({
       sequence: f64[(at + P.sequence) >>> 1]!, index: i32[at + P.number]! + placeOf(shapeAt(reader.views, at), row),
     }),
-    build: (at, row) => movementAt(reader, genesis, account, at, row),
-    loads: () => reader.loads,
+    build: (at, row) => movementAt(parts, account, at, row),
+    loads: () => reader.loads + vault.loads(),
   }
 }
 
 /** Movements of all accounts of an application, by their references; only those that are shown are looked up. */
 export function applicationMovementTrail(
-  references: PageReader, postings: PageReader, genesis: Genesis, ask: ApplicationMovementsAsk,
+  references: PageReader, parts: MovementParts, ask: ApplicationMovementsAsk,
 ): Trail<HistoryMovement> {
+  const { postings, genesis, vault } = parts
   const { application } = ask
   const { i32, f64 } = references.views
   const before = (at: number): number => f64[(at + REF.before) >>> 1]!
@@ -80,12 +92,12 @@ export function applicationMovementTrail(
       sequence: f64[(at + REF.sequence) >>> 1]!,
       index: postings.views.i32[posting(at) + P.number]! + placeOf(i32[at + REF.shape]!, row),
     }),
-    build: (at, row) => movementAt(postings, genesis, i32[at + REF.account]!, posting(at), row),
-    loads: () => references.loads + postings.loads,
+    build: (at, row) => movementAt(parts, i32[at + REF.account]!, posting(at), row),
+    loads: () => references.loads + postings.loads + vault.loads(),
   }
 }
 
-function movementAt(reader: PageReader, genesis: Genesis, account: number, at: number, row: number): HistoryMovement {
+function movementAt({ postings: reader, genesis, vault }: MovementParts, account: number, at: number, row: number): HistoryMovement {
   const { i32, f64, i64 } = reader.views
   const shape = shapeAt(reader.views, at)
   const sequence = f64[(at + P.sequence) >>> 1]!
@@ -107,7 +119,12 @@ function movementAt(reader: PageReader, genesis: Genesis, account: number, at: n
   }
   if (isOfMargin(i32[at + P.kind]!)) completeMargin(movement, reader.views, at, row)
   else if (isFill(i32[at + P.kind]!)) completeFill(movement, reader, genesis, at, row)
-  else if (movement.transaction === Transaction.APPLICATION_FEE && amount < 0n) {
+  else if (i32[at + P.kind] === Posting.WITHDRAWAL) {
+    movement.reference = Reference.WITHDRAWAL
+    if (i32[at + P.index] === Flow.OUT) movement.txHash = vault.paidBy(account, movement.referenceSequence)
+  } else if (i32[at + P.kind] === Posting.DEPOSIT) {
+    Object.assign(movement, { reference: Reference.DEPOSIT, referenceSequence: sequence, txHash: vault.cameBy(account, sequence) })
+  } else if (movement.transaction === Transaction.APPLICATION_FEE && amount < 0n) {
     Object.assign(movement, { reference: Reference.TRADE, referenceSequence: sequence, referenceSlot: i32[at + P.index]! })
   } else if (movement.transaction !== Transaction.TRADE) {
     const transfer = movement.transaction === Transaction.TRANSFER

@@ -1,7 +1,9 @@
 /** Orders of the history: one, those of an account, and those of an application. */
 import { Flag, CLIENT_ORDER_ID_SHIFT } from '../../layout/command.ts'
+import { Status } from '../../layout/event.ts'
 import { ORDER_RECORD, ORDER_REFERENCE } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
+import { MOST_BATCHES } from '../store/vault_layout.ts'
 import type { ApplicationOrdersAsk, HistoryOrder, HistoryOrderMargin, Named, OrdersAsk } from './queries.ts'
 import { boundsOf, descend, descendThrough, start } from './trails.ts'
 import type { Trail } from './walk.ts'
@@ -21,6 +23,8 @@ export interface OrderLinks {
   readonly margin: (account: number, pair: number, sequence: number) => HistoryOrderMargin | null
   /** The TWAP order of which it is a slice (waiting_answers.ts). */
   readonly parent: (account: number, flags: number, sequence: number) => Named | null
+  /** What an order is by now that came to `outcome` after so many batches of settlement were opened (settlement_answers.ts). */
+  readonly outcome: (outcome: number, batches: number) => number
   /** What looking there has cost so far, in pages. */
   readonly loads: () => number
 }
@@ -38,13 +42,13 @@ export function orderAt(reader: PageReader, links: OrderLinks, account: number, 
     flags: u32[at + O.flags]!,
     price: i32[at + O.price]!,
     lots: i32[at + O.lots]!,
-    remaining: i32[at + O.remaining]!,
+    remaining: (i32[at + O.outcome]! & 0xff) === Status.FILLED ? 0 : i32[at + O.remaining]!,
     filledQuote: i64[(at + O.filledQuote) >>> 1]!,
     fee: i64[(at + O.fee) >>> 1]!,
     createdAt: f64[(at + O.createdAt) >>> 1]!,
     updatedAt: f64[(at + O.updatedAt) >>> 1]!,
     expiresAt: f64[(at + O.expiresAt) >>> 1]!,
-    outcome: i32[at + O.outcome]!,
+    outcome: links.outcome(i32[at + O.outcome]!, i32[at + O.remaining]!),
     slippageBps: i32[at + O.slippageBps]!,
     clientOrderId: labelOf(reader, at),
     ...(margin === null ? {} : { margin }),
@@ -68,7 +72,7 @@ export function orderTrail(reader: PageReader, links: OrderLinks, isPerp: (pair:
   const bounds = boundsOf(ask)
   const passes = (at: number): boolean => {
     const flags = u32[at + O.flags]!
-    if (statuses !== undefined && !statuses.includes(i32[at + O.outcome]! & 0xff)) return false
+    if (statuses !== undefined && !statuses.includes(links.outcome(i32[at + O.outcome]!, i32[at + O.remaining]!) & 0xff)) return false
     if (pair !== undefined && i32[at + O.pair] !== pair) return false
     if (sell !== undefined && sell !== ((flags & Flag.SELL) !== 0)) return false
     if (market !== undefined && market !== ((flags & Flag.MARKET) !== 0)) return false
@@ -94,9 +98,15 @@ export function applicationOrderTrail(
 ): Trail<HistoryOrder> {
   const { application, statuses, pair, sell, market } = ask
   const { i32, f64 } = references.views
+  const recordOf = (at: number): number => orders.locate(i32[at + REF.account]!, f64[(at + REF.number) >>> 1]!)
+  const statusAt = (at: number): number => {
+    const [status, batches] = [i32[at + REF.status]! & 0xff, i32[at + REF.status]! >>> 8]
+    if (status !== Status.FILLED) return status
+    return links.outcome(status, batches < MOST_BATCHES ? batches : orders.views.i32[recordOf(at) + O.remaining]!) & 0xff
+  }
   const passes = (at: number): boolean => {
     const flags = i32[at + REF.flags]!
-    if (statuses !== undefined && !statuses.includes(i32[at + REF.status]!)) return false
+    if (statuses !== undefined && !statuses.includes(statusAt(at))) return false
     if (pair !== undefined && i32[at + REF.pair] !== pair) return false
     if (sell !== undefined && sell !== ((flags & Flag.SELL) !== 0)) return false
     return market === undefined || market === ((flags & Flag.MARKET) !== 0)
@@ -110,10 +120,7 @@ export function applicationOrderTrail(
     isOver: () => false,
     rows: (at) => (passes(at) ? 1 : 0),
     position: (at) => ({ sequence: f64[(at + REF.sequence) >>> 1]!, index: 0 }),
-    build: (at) => {
-      const account = i32[at + REF.account]!
-      return orderAt(orders, links, account, orders.locate(account, f64[(at + REF.number) >>> 1]!))
-    },
+    build: (at) => orderAt(orders, links, i32[at + REF.account]!, recordOf(at)),
     loads: () => references.loads + orders.loads + links.loads(),
   }
 }

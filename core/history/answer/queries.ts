@@ -10,6 +10,7 @@ import type { CopyQueries } from './copy_queries.ts'
 import type { MarginQueries, Named, OpenInterest } from './margin_queries.ts'
 import type { HistoryOrder } from './order_queries.ts'
 import type { RewardQueries } from './reward_queries.ts'
+import type { VaultQueries } from './vault_queries.ts'
 import type { WaitingQueries } from './waiting_queries.ts'
 
 export { Entry, ENTRY_NAMES, Transaction, TRANSACTION_NAMES, Reference } from '../store/movement_kinds.ts'
@@ -22,6 +23,9 @@ export type { HistoryOrder } from './order_queries.ts'
 export type { HistoryReward, RewardSource, RewardTotal } from './reward_queries.ts'
 export type { FollowsAsk, HistoryFollow, LeaderFigures } from './copy_queries.ts'
 export { LEADERS_MAX } from './copy_queries.ts'
+export type {
+  BalanceProof, DepositsAsk, HistoryDeposit, HistorySettlement, HistoryWithdrawal, TradeProof, WithdrawalsAsk,
+} from './vault_queries.ts'
 export type {
   ConditionalOrdersAsk, HistoryConditionalOrder, HistoryTwapOrder, TwapOrdersAsk, TwapSlicesAsk,
 } from './waiting_queries.ts'
@@ -51,6 +55,8 @@ export interface HistoryTrade {
   takerFee: bigint
   /** Of the trades of one account: what the application of its order charged it, quote atoms; absent: nothing. */
   applicationFee?: bigint
+  /** SettlementStatus of its batch; absent: it waits for the next one. */
+  settlement?: number
 }
 
 /** One change of one balance of one account. LOCK and UNLOCK move between available and locked and leave the sum alone. */
@@ -71,11 +77,14 @@ export interface HistoryMovement {
   locked: bigint
   /**
    * {@link Reference}, and what names it: (sequence, slot) of an order, (sequence, index) of a trade, (sequence, 0) of a credit and of
-   * the first movement of a transfer, which both of its movements name; (sequence, row) of a position and of a risk bucket.
+   * the first movement of a transfer, which both of its movements name; (sequence, row) of a position, of a risk bucket and of a
+   * withdrawal; (sequence, 0) of a deposit.
    */
   reference: number
   referenceSequence: number
   referenceSlot: number
+  /** Transaction of a deposit, and of a withdrawal that was paid: 0x and hex digits. */
+  txHash?: string
   /** It is of a margin account, whose free and locked collateral `available` and `locked` are; absent: of a balance of the account. */
   margin?: { account: Named; bucket: Named | null }
 }
@@ -260,7 +269,7 @@ export interface Screener {
 }
 
 /** Every question by name. `null`: there is no such thing, or it is not the asker's. */
-export interface Queries extends MarginQueries, WaitingQueries, RewardQueries, CopyQueries {
+export interface Queries extends MarginQueries, WaitingQueries, RewardQueries, CopyQueries, VaultQueries {
   order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
   orders: { ask: OrdersAsk; answer: Listing<HistoryOrder> }
   trade: { ask: { sequence: number; index: number }; answer: HistoryTrade | null }

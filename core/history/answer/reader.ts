@@ -13,8 +13,10 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { parseGenesis } from '../../state/genesis.ts'
 import { createOutbox } from '../../state/outbox.ts'
 import { attachState } from '../../state/state.ts'
-import type { FromThread, HistoryReaderData, ToThread } from '../../threads.ts'
+import type { FromThread, HistoryReaderData, ToReader } from '../../threads.ts'
 import { createAnswers, type Answers } from './answers.ts'
+import { openBalancesOf } from './balance_answers.ts'
+import { identitiesOf } from '../project/identities.ts'
 import type { HistoryReply, HistoryRequest, QueryName } from './queries.ts'
 import { historyPath, isDamaged, openReader, type HistoryDatabase } from '../store/store.ts'
 
@@ -27,8 +29,10 @@ const FILE_MS = 250
 const TELL_MS = 1_000
 
 const { config, genesis: text, columns, ports } = workerData as HistoryReaderData
+const state = attachState(parseGenesis(text), columns, createOutbox(1))
 /** With the assets and pairs of now. */
-const { genesis } = attachState(parseGenesis(text), columns, createOutbox(1))
+const { genesis } = state
+const outside = { names: identitiesOf(state), balances: openBalancesOf(config.dataDir) }
 const path = historyPath(config.dataDir)
 
 interface Question {
@@ -49,6 +53,8 @@ interface Store {
   readonly inode: number
 }
 
+/** Ports that are open. */
+const serving = new Set<MessagePort>()
 let store: Store | null = null
 let lookedAt = -Infinity
 let waiting: Question[] = []
@@ -61,7 +67,7 @@ let toldAt = -Infinity
 
 function openStore(): Store {
   const database = openReader(path)
-  return { database, answers: createAnswers(database, genesis), inode: statSync(path).ino }
+  return { database, answers: createAnswers(database, genesis, outside), inode: statSync(path).ino }
 }
 
 function closeStore(): void {
@@ -180,12 +186,18 @@ function failAll(failed: string): void {
 /** Ends what keeps the thread alive. */
 function end(): void {
   closeStore()
-  for (const port of ports) port.close()
+  for (const port of serving) port.close()
   parentPort!.close()
 }
 
-for (const port of ports) port.on('message', (request: HistoryRequest) => take(port, request))
-parentPort!.on('message', (_message: ToThread) => {
+function serve(port: MessagePort): void {
+  serving.add(port)
+  port.on('message', (request: HistoryRequest) => take(port, request))
+  port.on('close', () => serving.delete(port))
+}
+for (const port of ports) serve(port)
+parentPort!.on('message', (message: ToReader) => {
+  if (message.type === 'port') return serve(message.port)
   stopping = true
   schedule(0)
 })

@@ -27,11 +27,16 @@ export interface WaitingReader {
   readonly readers: readonly PageReader[]
 }
 
-/** `orders`: of order_page. */
-export function createWaitingReader(store: CheckedStore, orders: PageReader, margin: MarginReader): WaitingReader {
+/** `orders`: of order_page; `outcome`: how settled orders are. */
+export function createWaitingReader(
+  store: CheckedStore, orders: PageReader, margin: MarginReader, outcome: OrderLinks['outcome'],
+): WaitingReader {
   const conditionals = createPageReader(store, 'conditional_order_page')
   const twaps = createPageReader(store, 'twap_order_page')
   const slices = createPageReader(store, 'twap_slice_page')
+  const links: OrderLinks = {
+    margin: margin.orderMargin, parent: createParents(slices), outcome, loads: () => margin.loads() + slices.loads,
+  }
   return {
     readers: [conditionals, twaps, slices],
     answers: {
@@ -45,9 +50,9 @@ export function createWaitingReader(store: CheckedStore, orders: PageReader, mar
         const at = findTwap(twaps, account, name)
         return at < 0 ? null : twapAt(twaps, slices, margin, account, at)
       },
-      twapSlices: (ask) => listSlices(twaps, slices, orders, margin, ask),
+      twapSlices: (ask) => listSlices(twaps, slices, orders, links, ask),
     },
-    links: { margin: margin.orderMargin, parent: createParents(slices), loads: () => margin.loads() + slices.loads },
+    links,
   }
 }
 
@@ -261,14 +266,14 @@ function findSlice(slices: PageReader, account: number, sequence: number): numbe
 
 /** Walks the slices of one TWAP order by their links, so that those of others in between cost nothing. */
 function* listSlices(
-  twaps: PageReader, slices: PageReader, orders: PageReader, margin: MarginReader, ask: TwapSlicesAsk,
+  twaps: PageReader, slices: PageReader, orders: PageReader, all: OrderLinks, ask: TwapSlicesAsk,
 ): Generator<undefined, Listing<HistoryOrder> | null> {
   const { account, ascending, limit, after } = ask
   const name: Named = { sequence: ask.sequence, row: ask.row }
   const twap = findTwap(twaps, account, name)
   if (twap < 0) return null
   const { f64, i32 } = slices.views
-  const links: OrderLinks = { margin: margin.orderMargin, parent: () => name, loads: () => margin.loads() + slices.loads }
+  const links: OrderLinks = { ...all, parent: () => name }
   const onward = ascending ? S.after : S.before
   const listing: Listing<HistoryOrder> = { rows: [], total: 0, more: false }
   let link = twaps.views.f64[(twap + (ascending ? T.first : T.last)) >>> 1]!

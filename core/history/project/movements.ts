@@ -3,7 +3,8 @@
  *
  * Holds: what an order locks is in its RESULT, what it gives back in its end; a fill takes from what rests. A resting BUY pays its
  * value and a positive fee out of what it locked, a rebate goes to available; everything else pays from available (ledger/settle.ts).
- * So the balances here are those of the engine, to the atom, without asking it.
+ * A withdrawal locks when it is made, and its end takes from that or gives it back. So the balances here are those of the engine, to the
+ * atom, without asking it.
  *
  * Movements of a command are numbered over all accounts in the order of its events. Of a fill the taker's come first, then the
  * maker's, each: quote leg, base leg, fee or rebate. An order that its account's master pays for moves the master's balances; of its fills
@@ -13,8 +14,9 @@
  */
 import { CANCEL_ANSWER } from '../../layout/answers.ts'
 import { Flag } from '../../layout/command.ts'
-import { APPLICATION_FEE, CREDIT, CreditSource, FILL, ORDER_ENDED, RESULT } from '../../layout/event.ts'
+import { APPLICATION_FEE, CREDIT, CreditSource, FILL, ORDER_ENDED, RESULT, WITHDRAWAL } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
+import { WithdrawalStatus } from '../../layout/vault.ts'
 import type { Genesis } from '../../state/genesis.ts'
 import { HOLDING, holdingAt, HOUR_MS, type AccountsModel } from './accounts.ts'
 import type { Identities } from './identities.ts'
@@ -28,6 +30,7 @@ const { at: RES } = RESULT
 const { at: END } = ORDER_ENDED
 const { at: CRE } = CREDIT
 const { at: FEE } = APPLICATION_FEE
+const { at: WIT } = WITHDRAWAL
 const { AVAILABLE, LOCKED } = HOLDING
 
 /** Where a FILL keeps what concerns each side. */
@@ -53,12 +56,20 @@ export interface MovementsModel {
   credited(events: Views, base: number): void
   /** APPLICATION_FEE, after the FILL that it is of. */
   charged(events: Views, base: number): void
+  /** WITHDRAWAL: one that was made, or has come to its end; any other moves nothing. */
+  withdrawn(events: Views, base: number): void
 }
 
 /** What a CREDIT is. */
 const CREDITED: Readonly<Record<number, number>> = {
   [CreditSource.FAUCET]: Posting.CREDIT, [CreditSource.APPLICATION_FEE]: Posting.APPLICATION_FEE,
   [CreditSource.REVENUE_SHARE]: Posting.REVENUE_SHARE, [CreditSource.REFERRAL_REWARD]: Posting.REFERRAL_REWARD,
+  [CreditSource.DEPOSIT]: Posting.DEPOSIT,
+}
+/** What becomes of the atoms of a withdrawal, by its status. */
+const WITHDRAWN: Readonly<Record<number, number>> = {
+  [WithdrawalStatus.PENDING]: Flow.NONE, [WithdrawalStatus.CONFIRMED]: Flow.OUT, [WithdrawalStatus.FAILED]: Flow.IN,
+  [WithdrawalStatus.EXPIRED]: Flow.IN, [WithdrawalStatus.CANCELLED]: Flow.IN,
 }
 
 class Movements implements MovementsModel {
@@ -159,6 +170,31 @@ class Movements implements MovementsModel {
     views.f64[(at + P.orderSequence) >>> 1] = f64[(base + FEE.orderSequence) >>> 1]!
     views.i32[at + P.slot] = i32[base + FEE.slot]!
     views.i64[(at + P.amount) >>> 1] = -amount
+    views.i64[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
+    views.i64[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
+  }
+
+  withdrawn({ i32, f64, i64 }: Views, base: number): void {
+    const [status, before] = [i32[base + WIT.status]!, i32[base + WIT.before]!]
+    const flow = WITHDRAWN[status]
+    // An approval leaves it PENDING.
+    if (flow === undefined || status === before) return
+    const [account, asset] = [i32[base + WIT.account]!, i32[base + WIT.asset]!]
+    const [sequence, time] = [f64[(base + WIT.sequence) >>> 1]!, f64[(base + WIT.time) >>> 1]!]
+    const amount = i64[(base + WIT.amount) >>> 1]!
+    const row = this.#accounts.touch(account, Math.floor(time / HOUR_MS))
+    const { rows } = this.#accounts
+    const holding = holdingAt(row, asset)
+    if (flow === Flow.OUT) this.#portfolio.credited(row, asset, -amount)
+    else rows[holding + AVAILABLE] = rows[holding + AVAILABLE]! + (flow === Flow.IN ? amount : -amount)
+    rows[holding + LOCKED] = rows[holding + LOCKED]! + (flow === Flow.NONE ? amount : -amount)
+    const at = this.#postings.append(account, sequence, time, Posting.WITHDRAWAL, asset)
+    this.#postings.refer(account, sequence, shapeOf(Posting.WITHDRAWAL, flow, asset))
+    const { views } = this.#postings
+    views.i32[at + P.index] = flow
+    views.f64[(at + P.orderSequence) >>> 1] = f64[(base + WIT.withdrawalSequence) >>> 1]!
+    views.i32[at + P.slot] = i32[base + WIT.row]!
+    views.i64[(at + P.amount) >>> 1] = amount
     views.i64[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
     views.i64[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
   }

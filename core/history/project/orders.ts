@@ -4,6 +4,9 @@
  * Events describe an order completely, so nothing is read to change one but its place. Places of live orders are kept by slot; after a
  * restart they are found again by sequence when they are first needed. Beside its record every order has a reference in the listing of
  * its application (layout.ts), which follows its status.
+ *
+ * That a FILLED order is settled is written nowhere: both have the number of batches that were opened before its last fill, which is in
+ * the next one, and readers know how far batches are (answer/settlement_answers.ts).
  */
 import { ORDER_ANSWER } from '../../layout/answers.ts'
 import { Flag, FLAG_ORDER_MASK, ORIGIN_MASK, CLIENT_ORDER_ID_SHIFT } from '../../layout/command.ts'
@@ -14,6 +17,8 @@ import type { Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
 import { ORDER_RECORD, ORDER_REFERENCE } from '../store/layout.ts'
 import type { PageTable } from '../store/pages.ts'
+import { MOST_BATCHES } from '../store/vault_layout.ts'
+import type { SettlementsModel } from './settlements.ts'
 
 const { at: O } = ORDER_RECORD
 const { at: REF } = ORDER_REFERENCE
@@ -25,6 +30,8 @@ const { at: SIZE } = ORDER_RESIZED
 const KEPT = FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << CLIENT_ORDER_ID_SHIFT)
 const FILLED = outcomeOf(Status.FILLED, Reason.NONE)
 const PARTIALLY_FILLED = outcomeOf(Status.PARTIALLY_FILLED, Reason.NONE)
+/** How many batches of settlement are opened (settlements.ts). */
+type Batches = Pick<SettlementsModel, 'opened'>
 /** Pages in memory: 64 MB at most; of references 32 MB. */
 const PAGES = 16_384
 const REFERENCE_PAGES = 8192
@@ -48,6 +55,7 @@ class Orders implements OrdersModel {
   readonly #pages: PageTable
   readonly #references: PageTable
   readonly #identities: Identities
+  readonly #settlements: Batches
   /** By slot: sequence of the order that had it last, and the numbers of its record and of its reference. */
   readonly #sequences: Float64Array
   readonly #numbers: Float64Array
@@ -56,10 +64,11 @@ class Orders implements OrdersModel {
   readonly #label = new Int32Array(CLIENT_ORDER_ID_WORDS)
   #labelled = 0
 
-  constructor(pages: PageTable, references: PageTable, identities: Identities, slots: number) {
+  constructor(pages: PageTable, references: PageTable, identities: Identities, settlements: Batches, slots: number) {
     this.#pages = pages
     this.#references = references
     this.#identities = identities
+    this.#settlements = settlements
     this.#sequences = new Float64Array(slots)
     this.#numbers = new Float64Array(slots)
     this.#listed = new Float64Array(slots)
@@ -89,7 +98,7 @@ class Orders implements OrdersModel {
     i32[at + O.flags] = flags & KEPT
     i32[at + O.price] = events.i32[base + RES.price]!
     i32[at + O.lots] = events.i32[base + RES.lots]!
-    i32[at + O.remaining] = events.i32[base + RES.remaining]!
+    i32[at + O.remaining] = events.i32[base + RES.outcome]! === FILLED ? this.#settlements.opened : events.i32[base + RES.remaining]!
     i32[at + O.outcome] = events.i32[base + RES.outcome]!
     i32[at + O.slippageBps] = (flags & Flag.SLIPPAGE) !== 0 ? events.i32[base + ORDER_ANSWER.at.slippageBps]! : 0
     this.#list(events, base, account, slot)
@@ -107,7 +116,7 @@ class Orders implements OrdersModel {
     f64[(at + O.updatedAt) >>> 1] = events.f64[(base + FIL.time) >>> 1]!
     i64[(at + O.filledQuote) >>> 1] = events.i64[(base + FIL.makerFilledQuote) >>> 1]!
     i64[(at + O.fee) >>> 1] = events.i64[(base + FIL.makerTotalFee) >>> 1]!
-    i32[at + O.remaining] = remaining
+    i32[at + O.remaining] = remaining === 0 ? this.#settlements.opened : remaining
     this.#become(at, remaining === 0 ? FILLED : PARTIALLY_FILLED, events.i32[base + FIL.makerAccount]!)
   }
 
@@ -153,7 +162,7 @@ class Orders implements OrdersModel {
     i32[at + REF.account] = account
     i32[at + REF.pair] = events.i32[base + RES.pair]!
     i32[at + REF.flags] = events.i32[base + RES.flags]! & (Flag.SELL | Flag.MARKET)
-    i32[at + REF.status] = events.i32[base + RES.outcome]! & 0xff
+    i32[at + REF.status] = this.#statusOf(events.i32[base + RES.outcome]!)
   }
 
   /** The order of `account` whose record is at `at` has come to `outcome`. */
@@ -164,7 +173,12 @@ class Orders implements OrdersModel {
     if (before === (outcome & 0xff)) return
     const references = this.#references
     const place = references.change(this.#identities.applicationOf(account), this.#listed[i32[at + O.slot]!]!)
-    references.views.i32[place + REF.status] = outcome & 0xff
+    references.views.i32[place + REF.status] = this.#statusOf(outcome)
+  }
+
+  /** What a reference says of an order that has come to `outcome` now. */
+  #statusOf(outcome: number): number {
+    return (outcome & 0xff) | (Math.min(this.#settlements.opened, MOST_BATCHES) << 8)
   }
 
   /** Address of the record of a known order, to be changed. */
@@ -193,7 +207,7 @@ function find(pages: PageTable, owner: number, sequence: number): number {
 }
 
 /** `slots`: orders the engine has room for. */
-export function createOrders(tables: Tables, slots: number, identities: Identities): OrdersModel {
+export function createOrders(tables: Tables, slots: number, identities: Identities, settlements: Batches): OrdersModel {
   const references = tables.pages('order_reference_page', REFERENCE_PAGES)
-  return new Orders(tables.pages('order_page', PAGES), references, identities, slots)
+  return new Orders(tables.pages('order_page', PAGES), references, identities, settlements, slots)
 }

@@ -90,7 +90,7 @@ export function createProjection(source: ProjectionSource, path: string, options
   const { database, rebuilt } = openStore(source, path, options)
   const last = options.last ?? Infinity
   try {
-    return project(source, database, rebuilt, last)
+    return project(source, database, rebuilt, last, options.report)
   } catch (error) {
     // What the projector goes on from is read here.
     if (!isDamaged(error, path)) {
@@ -171,13 +171,23 @@ function createUpcoming(source: ProjectionSource, replayer: Replayer): () => Ite
   }
 }
 
+/** Says how far it is with the trades of a store of a format without settlement. */
+const reportTrades = (io: ProjectionSource['io'], state: State, report: ProjectionOptions['report']): ((leaves: number) => void) => {
+  const started = io.seconds()
+  return (leaves) => {
+    const rate = leaves / Math.max(0.001, io.seconds() - started)
+    report?.({ records: leaves, rate, secondsLeft: (state.clock[CLOCK.FILLS]! - leaves) / rate })
+  }
+}
+
 function project(
   source: ProjectionSource, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number,
+  report?: ProjectionOptions['report'],
 ): Projection {
   const { journal } = source
   const { state } = replayer
   const { genesis } = state
-  let projector = createProjector(database, genesis, identitiesOf(state))
+  let projector = createProjector(database, genesis, identitiesOf(state), reportTrades(source.io, state, report))
   const digest = genesisDigest(text)
   const begin = database.prepare('begin immediate')
   const stored = database.prepare<[], number>('select sequence from position').pluck()

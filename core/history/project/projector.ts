@@ -22,7 +22,9 @@ import { createOrders } from './orders.ts'
 import { createPortfolio } from './portfolio.ts'
 import { Postings } from './postings.ts'
 import { createRewards } from './rewards.ts'
+import { createSettlements } from './settlements.ts'
 import { createTrades } from './trades.ts'
+import { createVault } from './vault.ts'
 import { createWaiting } from './waiting.ts'
 import type { HistoryDatabase } from '../store/store.ts'
 
@@ -43,28 +45,34 @@ export interface Projector {
 const rests = (outcome: number): boolean => (outcome & 0xff) === Status.SUBMITTED || (outcome & 0xff) === Status.PARTIALLY_FILLED
 
 /** The read models, and all of them in the order in which they are written. */
-function createModels(tables: Tables, genesis: Genesis, identities: Identities) {
+function createModels(tables: Tables, genesis: Genesis, identities: Identities, report: (leaves: number) => void) {
   const accounts = createAccounts(tables, genesis)
   const portfolio = createPortfolio(tables, genesis, accounts)
-  const orders = createOrders(tables, genesis.limits.orders, identities)
+  const settlements = createSettlements(tables, identities, genesis.limits.pairs, report)
+  const orders = createOrders(tables, genesis.limits.orders, identities, settlements)
   const trades = createTrades(tables)
   const candles = createCandles(tables, genesis.limits.pairs)
   const postings = new Postings(tables, identities)
   const movements = createMovements(postings, genesis, identities, accounts, portfolio)
   const margin = createMargin(tables, genesis, accounts, portfolio, postings)
   const waiting = createWaiting(tables, genesis)
-  const takers = [margin, waiting, createCopies(tables)]
+  const takers = [margin, waiting, createCopies(tables), createVault(tables), settlements]
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
   const rewards = createRewards(tables)
   const all = [orders, trades, candles, ...takers, postings, applications, rewards, accounts, portfolio]
-  return { accounts, portfolio, orders, trades, candles, movements, waiting, takers, applications, rewards, all }
+  return { accounts, portfolio, orders, trades, candles, movements, waiting, takers, applications, rewards, settlements, all }
 }
 
-/** A projector that goes on where the tables stand. */
-export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
+/**
+ * A projector that goes on where the tables stand. `report` hears how many trades a store of a format without settlement was gone through:
+ * as long as that takes there is nothing else to hear.
+ */
+export function createProjector(
+  database: HistoryDatabase, genesis: Genesis, identities: Identities, report: (leaves: number) => void = () => undefined,
+): Projector {
   const tables = openTables(database)
-  const models = createModels(tables, genesis, identities)
-  const { accounts, portfolio, orders, trades, candles, movements, waiting, takers, applications, rewards } = models
+  const models = createModels(tables, genesis, identities, report)
+  const { accounts, portfolio, orders, trades, candles, movements, waiting, takers, applications, rewards, settlements } = models
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -75,6 +83,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     movements.filled(events, base)
     applications.filled(events, base)
     orders.filled(events, base)
+    settlements.filled(events, base)
     traded.add(i32[base + FILL.at.takerAccount]!).add(i32[base + FILL.at.makerAccount]!)
   }
   const charge = (events: Views, base: number): void => {
@@ -106,7 +115,10 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     else if (type === EventType.CREDIT) movements.credited(events, base)
     else if (type === EventType.APPLICATION_FEE) charge(events, base)
     else if (type === EventType.REFERRAL_REWARD) rewards.earned(events, base)
-    else for (const model of takers) model.take(type, events, base)
+    else {
+      if (type === EventType.WITHDRAWAL) movements.withdrawn(events, base)
+      for (const model of takers) model.take(type, events, base)
+    }
   }
   return {
     accounts,

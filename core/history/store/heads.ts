@@ -11,7 +11,7 @@ const { at: H } = HEAD
 /** Pages of heads in memory: 248 owners each, 4 MB. */
 const PAGES = 1024
 /** Bytes of a table in the roots: number of owners, root, zero. */
-const ROOT_BYTES = 16
+export const ROOT_BYTES = 16
 
 /** By table, in order: the owners and the root over their heads. The heads of head_page, as the position row has them. */
 export class Roots implements Heads {

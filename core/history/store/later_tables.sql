@@ -83,3 +83,19 @@ create table if not exists margin_flow_page (
   id integer primary key,            -- account × 2^29 + number of the page
   records blob not null
 ) strict;
+create table if not exists withdrawal_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists deposit_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists settlement_page (
+  id integer primary key,            -- number of the page
+  records blob not null
+) strict;
+create table if not exists settlement_chunk_page (
+  id integer primary key,            -- number of the page
+  records blob not null
+) strict;

@@ -64,6 +64,13 @@
  *   leader_page              LEADER_RECORD in order of sequence; changed in place
  *   margin_flow_page         MARGIN_FLOW, one for each hour in which collateral came from the account's balances or went back
  *
+ * and money in and out, and settlement, records of vault_layout.ts, owner = account, of settlement 0:
+ *
+ *   withdrawal_page          WITHDRAWAL_RECORD in order of sequence; changed in place until it is terminal
+ *   deposit_page             DEPOSIT_RECORD in order of sequence
+ *   settlement_page          SETTLEMENT_RECORD in order of batches; changed in place until it is confirmed
+ *   settlement_chunk_page    CHUNK_RECORD in order of trades
+ *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
  * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
  * pages of records of an owner are its pages of checksums (checks.ts), by which every page read is known to be the newest of its place.
@@ -76,17 +83,19 @@ import {
   POSITION_RECORD, RISK_BUCKET_RECORD,
 } from './margin_layout.ts'
 import { REWARD_ACCOUNT, REWARD_ENTRY, REWARD_SOURCE, REWARD_SUM } from './reward_layout.ts'
+import { CHUNK_RECORD, DEPOSIT_RECORD, SETTLEMENT_RECORD, WITHDRAWAL_RECORD } from './vault_layout.ts'
 import { CONDITIONAL_RECORD, SLICE_RECORD } from './waiting_layout.ts'
 
 /** Part of the position row. */
-export const HISTORY_FORMAT = 10
+export const HISTORY_FORMAT = 11
 /**
- * Formats that this version reads and goes on with; a store of any other is made anew. Those before 10 have the same records, but no table
- * of rewards and none of copy trading; those before 9 none of what applications charge; those before 8 none of orders that wait; those
- * before 7 none of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have
- * none packed (packing.ts). A record that changes leaves only the newest format here.
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those before 11 have the same records, but no table
+ * of money in and out and of settlement; those before 10 none of rewards and none of copy trading; those before 9 none of what applications
+ * charge; those before 8 none of orders that wait; those before 7 none of margin trading; those of 4 and 5 no holding_hour_page and no
+ * sequence in the header (store.ts) either; those of 4 have none packed (packing.ts). A record that changes leaves only the newest format
+ * here. What 11 has in bits of records that were zero is right when it is zero: there were no batches then.
  */
-const READABLE: readonly number[] = [4, 5, 6, 7, 8, 9, HISTORY_FORMAT]
+const READABLE: readonly number[] = [4, 5, 6, 7, 8, 9, 10, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
@@ -109,6 +118,8 @@ export const PAGE_TABLES = {
   reward_account_page: REWARD_ACCOUNT.words, reward_entry_page: REWARD_ENTRY.words, reward_source_page: REWARD_SOURCE.words,
   reward_sum_page: REWARD_SUM.words,
   follow_page: FOLLOW_RECORD.words, leader_page: LEADER_RECORD.words, margin_flow_page: MARGIN_FLOW.words,
+  withdrawal_page: WITHDRAWAL_RECORD.words, deposit_page: DEPOSIT_RECORD.words, settlement_page: SETTLEMENT_RECORD.words,
+  settlement_chunk_page: CHUNK_RECORD.words,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]
@@ -140,6 +151,7 @@ export const ORDER_RECORD = defineLayout('history_order', {
   flags: 'u32',
   price: 'i32',
   lots: 'i32',
+  /** Lots. Of one that is FILLED, which has none left: the batches of settlement that were opened before its last fill. */
   remaining: 'i32',
   /** Status | Reason << 8. */
   outcome: 'i32',
@@ -156,6 +168,8 @@ export const Posting = {
   APPLICATION_FEE: 11, REVENUE_SHARE: 12,
   /** What an account takes of its rewards. */
   REFERRAL_REWARD: 13,
+  /** From the chain; and to the chain: what a withdrawal locks, pays, or gives back ({@link Flow} in `index`). */
+  DEPOSIT: 14, WITHDRAWAL: 15,
   /**
    * Bits beside the kind of a fill of an order that its master pays for: the master's posting moves balances and is no trade of his, the
    * sub-account's is a trade and moves nothing. A fill of a perpetual moves no balances either: it is FUNDED, by the margin account.
@@ -189,9 +203,9 @@ export const POSTING = defineLayout('posting', {
   kind: 'i32',
   /** Fills: the pair. Others: the asset. */
   subject: 'i32',
-  /** Fills: number of the fill within its command. */
+  /** Fills: number of the fill within its command. WITHDRAWAL: {@link Flow}. */
   index: 'i32',
-  /** The account's own order; credits: 0. */
+  /** The account's own order; withdrawals: theirs, and their row as `slot`; credits: 0. */
   orderSequence: 'f64',
   slot: 'i32',
   /** Fills: the other order. */
@@ -225,7 +239,7 @@ export const ORDER_REFERENCE = defineLayout('order_reference', {
   pair: 'i32',
   /** Flag bits that never change: SELL and MARKET. */
   flags: 'u32',
-  /** As it is now. */
+  /** As it is now; << 8 the batches of settlement that were opened before it became that, {@link MOST_BATCHES} at most. */
   status: 'i32',
 })
 
@@ -241,7 +255,7 @@ export const POSTING_REFERENCE = defineLayout('posting_reference', {
   shape: 'i32',
 })
 
-/** Whether the fee of a fill is paid or earned, and whether a transfer takes or brings. */
+/** Whether the fee of a fill is paid or earned, whether a transfer takes or brings, and a withdrawal pays or gives back. */
 export const Flow = { NONE: 0, OUT: 1, IN: 2 } as const
 /** What decides which movements a posting is: its {@link Posting}, {@link Flow} and subject. */
 export const shapeOf = (kind: number, flow: number, subject: number): number => kind | (flow << 8) | (subject << 16)

@@ -10,4 +10,4 @@ export const Transaction = {
 export const TRANSACTION_NAMES = ['', ...Object.keys(Transaction)] as const
 
 /** What a movement refers to. */
-export const Reference = { ORDER: 1, TRADE: 2, CREDIT: 3, TRANSFER: 4, POSITION: 5, RISK_BUCKET: 6 } as const
+export const Reference = { ORDER: 1, TRADE: 2, CREDIT: 3, TRANSFER: 4, POSITION: 5, RISK_BUCKET: 6, WITHDRAWAL: 7, DEPOSIT: 8 } as const

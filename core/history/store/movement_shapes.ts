@@ -35,12 +35,16 @@ export function assetOf(shape: number, row: number, { pairs }: Genesis): number 
   return row === BASE_LEG ? pair.base : pair.quote
 }
 
+/** What a withdrawal does, by {@link Flow}. */
+const WITHDRAWN = [Entry.LOCK, Entry.DEBIT, Entry.UNLOCK] as const
+
 /** {@link Entry} of a movement. */
 export function entryOf(shape: number, row: number): number {
   const kind = kindOf(shape)
   if (isOfMargin(kind)) return marginEntry(kind, flowOf(shape), row)
   if (kind === Posting.LOCK) return Entry.LOCK
   if (kind === Posting.UNLOCK) return Entry.UNLOCK
+  if (kind === Posting.WITHDRAWAL) return WITHDRAWN[flowOf(shape)]!
   if (!isFill(kind) || row > BASE_LEG) return flowOf(shape) === Flow.OUT ? Entry.DEBIT : Entry.CREDIT
   return buys(kind) === (row === BASE_LEG) ? Entry.CREDIT : Entry.DEBIT
 }
@@ -54,6 +58,8 @@ export function transactionOf(shape: number, row: number): number {
   if (kind === Posting.APPLICATION_FEE) return Transaction.APPLICATION_FEE
   if (kind === Posting.REVENUE_SHARE) return Transaction.REVENUE_SHARE
   if (kind === Posting.REFERRAL_REWARD) return Transaction.REFERRAL_REWARD
+  if (kind === Posting.DEPOSIT) return Transaction.DEPOSIT
+  if (kind === Posting.WITHDRAWAL) return Transaction.WITHDRAWAL
   if (!isFill(kind) || row <= BASE_LEG) return Transaction.TRADE
   return flowOf(shape) === Flow.OUT ? Transaction.FEE : Transaction.REBATE
 }
@@ -62,7 +68,7 @@ export function transactionOf(shape: number, row: number): number {
 const MADE: readonly number[] = [
   Transaction.TRADE, Transaction.FEE, Transaction.REBATE, Transaction.FAUCET, Transaction.TRANSFER, Transaction.FUNDING,
   Transaction.LIQUIDATION, Transaction.ADL, Transaction.SETTLEMENT, Transaction.ADJUSTMENT, Transaction.APPLICATION_FEE,
-  Transaction.REVENUE_SHARE, Transaction.REFERRAL_REWARD,
+  Transaction.REVENUE_SHARE, Transaction.REFERRAL_REWARD, Transaction.DEPOSIT, Transaction.WITHDRAWAL,
 ]
 
 export interface MovementFilters {

@@ -7,6 +7,7 @@
  *   client/ccxt/register.ts     ccxt's class for each refusal
  *   operations/index.ts         types of the operations, as text
  *   ws/order_messages.ts        messages of order entry by operation
+ *   settlement/*.ts             how proofs of settlement are read, as it is
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,6 +22,8 @@ import { TypeText } from './type_text.ts'
 
 const RECORDS = Object.fromEntries(namedSchemas(OPERATIONS.flatMap(schemasOf)))
 const CLIENT = join(import.meta.dirname, '..')
+/** Files without anything of Node, which import nothing; as the client names them. */
+const PROOFS = '../../core/settlement'
 const HEAD = '/** Made by the build of the package from what the service declares. */\n'
 
 /** Files of the client that the package has in another form. */
@@ -33,8 +36,9 @@ export function packageSources(): ReadonlyMap<string, string> {
     ['ws/order_messages.ts', `${HEAD}export const ORDER_ACTIONS = ${JSON.stringify(ORDER_ACTIONS, null, 2)} as const\n`],
   ])
   for (const file of globSync(['*.ts', 'ccxt/*.ts'], { cwd: CLIENT }).sort()) {
-    files.set(`client/${file}`, MADE[file]?.() ?? readFileSync(join(CLIENT, file), 'utf8'))
+    files.set(`client/${file}`, MADE[file]?.() ?? readFileSync(join(CLIENT, file), 'utf8').replaceAll(`'${PROOFS}/`, "'../settlement/"))
   }
+  for (const file of ['leaves.ts', 'proof.ts']) files.set(`settlement/${file}`, readFileSync(join(CLIENT, PROOFS, file), 'utf8'))
   return files
 }
 

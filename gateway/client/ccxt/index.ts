@@ -21,6 +21,7 @@ import type { LocalBook } from '../book.ts'
 import { BadSymbol, InvalidOrder, unified } from './errors.ts'
 import type { Feed } from './feed.ts'
 import { rowsOf } from './listing.ts'
+import { MONEY_VERBS, MoneyVerbs } from './money.ts'
 import { checkParams, marginOf } from './params.ts'
 import { PERPETUAL_VERBS } from './perpetuals.ts'
 import { inSteps } from './precision.ts'
@@ -28,14 +29,14 @@ import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
 import {
   arrivalTrades, balancesOf, bookOf, candleOf, currenciesOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf,
-  screenerTicker, tradeOf,
-  type Balances, type Canceled, type Currency, type Market, type OHLCV, type OrderBook, type Status, type Ticker, type Trade,
-  type UnifiedOrder,
+  screenerTicker, tradeOf, type Balances, type Canceled, type Currency, type Market, type OHLCV, type OrderBook, type Status, type Ticker,
+  type Trade, type UnifiedOrder,
 } from './shapes.ts'
-import { TriggerVerbs, waitsForPrice } from './triggers.ts'
+import { waitsForPrice } from './triggers.ts'
 import { Watching } from './watching.ts'
 
 export * from './errors.ts'
+export type { DepositAddress, Transaction } from './money.ts'
 export type { FundingPayment, FundingRate, FundingRateEntry, Position } from './perpetuals.ts'
 export type {
   Balance, Balances, Canceled, Currency, Fee, Market, MinMax, OHLCV, OrderBook, OrderStatus, Ticker, Trade, UnifiedOrder,
@@ -55,10 +56,10 @@ const VERBS = [
   'loadMarkets', 'fetchMarkets', 'fetchTicker', 'fetchTickers', 'fetchOrderBook', 'fetchTrades', 'fetchOHLCV', 'fetchBalance',
   'createOrder', 'cancelOrder', 'cancelAllOrders', 'editOrder', 'fetchOrder', 'fetchOrders', 'fetchOpenOrders', 'fetchClosedOrders',
   'fetchMyTrades', 'fetchTime', 'fetchStatus', 'watchOrderBook', 'watchTrades', 'watchOrders', 'watchBalance',
-  ...PERPETUAL_VERBS,
+  ...PERPETUAL_VERBS, ...MONEY_VERBS,
 ] as const
 
-export class Ringbook extends TriggerVerbs {
+export class Ringbook extends MoneyVerbs {
   readonly id = 'ringbook'
   readonly name = 'Ringbook'
   /** ccxt's TICK_SIZE: `precision` is a step. */

@@ -11,15 +11,18 @@
  * with each of them (core/margin/positions.ts), so who ignores what is not newer hears of them too. What a margin account itself has is
  * told by `account`, without a version (specification, Balance row).
  *
+ * A deposit is told by its credit. A withdrawal changes the row when it locks and when it ends.
+ *
  * What an order does on its master's balance is told to the master. A listener costs nothing to others: events meet a map by account.
  */
 import Type from 'typebox'
 import { Flag } from '../../../core/layout/command.ts'
 import {
-  CREDIT, CreditSource, EventType, eventTypeOf, FILL, FUNDING_PAYMENT, ORDER_ENDED, POSITION_CHANGED, RESULT,
+  CREDIT, CreditSource, EventType, eventTypeOf, FILL, FUNDING_PAYMENT, ORDER_ENDED, POSITION_CHANGED, RESULT, WITHDRAWAL,
 } from '../../../core/layout/event.ts'
 import { PositionReason } from '../../../core/layout/margin_events.ts'
 import type { Views } from '../../../core/layout/table.ts'
+import { WithdrawalStatus } from '../../../core/layout/vault.ts'
 import type { BalanceView } from '../../../core/view/accounts.ts'
 import { masterOf } from '../../../core/view/families.ts'
 import type { Gateway } from '../../context.ts'
@@ -33,12 +36,12 @@ import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 
 const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer', 'funding', 'liquidation', 'adl', 'application_fee',
-  'revenue_share', 'referral_reward'] as const
+  'revenue_share', 'referral_reward', 'deposit', 'withdrawal'] as const
 export type Reason = (typeof REASONS)[number]
 /** Reasons of credits that are no transfer. */
 const CREDITS: Readonly<Record<number, Reason>> = {
   [CreditSource.FAUCET]: 'faucet', [CreditSource.APPLICATION_FEE]: 'application_fee', [CreditSource.REVENUE_SHARE]: 'revenue_share',
-  [CreditSource.REFERRAL_REWARD]: 'referral_reward',
+  [CreditSource.REFERRAL_REWARD]: 'referral_reward', [CreditSource.DEPOSIT]: 'deposit',
 }
 
 export const BALANCES = channel({
@@ -184,6 +187,13 @@ function take(gateway: Gateway, touch: Touch, records: Views, base: number): voi
       const { at } = CREDIT
       const reason = CREDITS[i32[base + at.source]!] ?? 'transfer'
       return touch(i32[base + at.account]!, i32[base + at.asset]!, reason)
+    }
+    case EventType.WITHDRAWAL: {
+      const { at } = WITHDRAWAL
+      const [status, before] = [i32[base + at.status]!, i32[base + at.before]!]
+      // What goes on between its beginning and its end moves nothing.
+      if (before !== 0 && status < WithdrawalStatus.CONFIRMED) return
+      return touch(i32[base + at.account]!, i32[base + at.asset]!, 'withdrawal')
     }
     case EventType.FUNDING_PAYMENT: {
       const { at } = FUNDING_PAYMENT

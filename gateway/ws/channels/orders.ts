@@ -10,12 +10,16 @@
  *   OrderResized                          it rests with fewer lots, in its place: reduce-only, and its position is smaller now
  *   OrderReplaced                         it ended, and `replacedByOrderId` is in its place
  *   OrderExpired, OrderCancelled          it ended unfilled; `terminalReason` says why
+ *   OrderSettled                          its last trade is in a batch of settlement: SETTLED, then SETTLED_ON_CHAIN
  *
  * A trade is told once to either side: no quantity and no fee is in two frames. `fee` and `feeRaw` are of the trade that a frame tells of
  * and 0 when it tells of none; `totalFee` is of the order so far, which they add up to. `stpCounterpartyOrderId` names the other order of a
  * self-trade that was prevented: the resting one that stopped it, or the incoming one. Refused orders never were and are not told.
  * The stream has no sequence number (rule 2): what was missed is not sent again. `commandSequence` in the data is the command that an
  * event came of, which all its events share, and the last command that a snapshot has in it.
+ *
+ * OrderSettled is told of orders that this thread told to be filled while somebody listened to the account, as many as it has room for
+ * (settled_orders.ts). Of any other the reads of orders know.
  *
  * What events do not repeat of a resting order (client order id, expiry, of margin orders where they stand, of slices their TWAP order) is
  * remembered for accounts that somebody listens to.
@@ -24,10 +28,11 @@ import Type, { type Static } from 'typebox'
 import { CommandType, Flag } from '../../../core/layout/command.ts'
 import {
   answeredTypeOf, CHILD_ORDER, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT,
-  SELF_TRADE, Status,
+  SELF_TRADE, SETTLEMENT, Status,
 } from '../../../core/layout/event.ts'
 import { orderId, tradeId } from '../../../core/layout/ids.ts'
 import type { Views } from '../../../core/layout/table.ts'
+import { SettlementStatus as BatchStatus } from '../../../core/layout/vault.ts'
 import { readOpenOrders } from '../../../core/view/open_orders.ts'
 import type { NamedRow, OrderMarginView } from '../../../core/view/order_margin.ts'
 import { marginOfOrder, orderOfEnded, orderOfFill, orderOfResized, orderOfResult, parentOfChild } from '../../bridge/closed_orders.ts'
@@ -42,6 +47,7 @@ import { dataFrame, type Params } from '../frames.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
+import { SettledOrders } from './settled_orders.ts'
 
 /** Orders in one frame of a snapshot. */
 export const SNAPSHOT_ORDERS = 500
@@ -50,7 +56,7 @@ const ALL = -1
 
 const EventName = Type.Enum([
   'OrderSubmitted', 'OrderMatched', 'OrderPartiallyFilled', 'OrderFilled', 'OrderCancelled', 'OrderExpired', 'OrderReplaced',
-  'OrderResized',
+  'OrderResized', 'OrderSettled',
 ])
 type EventName = Static<typeof EventName>
 
@@ -158,8 +164,8 @@ function createOrders(gateway: Gateway): Channel {
     subscribe: (subscriber, params) => events.subscribe(subscriber, pairOf(params)),
     unsubscribe: (subscriber, params) => events.unsubscribe(subscriber, pairOf(params)),
     take: (records, base) => events.take(records, base),
-    // Every event has left when its command ended.
-    flush: () => undefined,
+    // Every other event has left when its command ended.
+    flush: (most) => events.flush(most),
   }
 }
 
@@ -174,9 +180,17 @@ class OrderEvents {
   #clientOrderId = { sequence: 0, text: '' }
   #margin: { sequence: number; view: OrderMarginView } | null = null
   #parent: { sequence: number; view: NamedRow } | null = null
+  /** Orders that were told to be filled. */
+  readonly #settled: SettledOrders
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
+    this.#settled = new SettledOrders(gateway.counters)
+  }
+
+  flush(most: number): number | void {
+    const left = this.#settled.tell(most, ({ order, sequence }) => this.#publish('OrderSettled', sequence, order))
+    return left === 0 ? undefined : left
   }
 
   subscribe(subscriber: Subscriber, pair: number): boolean {
@@ -209,7 +223,10 @@ class OrderEvents {
     if (listened === undefined || pairs === undefined) return
     pairs.delete(pair)
     if (pairs.size === 0) listened.subscribers.delete(subscriber)
-    if (listened.subscribers.size === 0) this.#accounts.delete(subscriber.account)
+    if (listened.subscribers.size === 0) {
+      this.#accounts.delete(subscriber.account)
+      this.#settled.forget(subscriber.account)
+    }
     // Whoever leaves may leave in the middle of a command, whose end is then not looked at.
     if (this.#accounts.size === 0) this.#endCommand()
   }
@@ -231,6 +248,8 @@ class OrderEvents {
         return this.#takeResized(records, base)
       case EventType.SELF_TRADE:
         return this.#takeSelfTrade(records, base)
+      case EventType.SETTLEMENT:
+        return this.#takeSettlement(records, base)
       case EventType.RESULT:
         this.#takeResult(records, base)
         this.#endCommand()
@@ -268,6 +287,12 @@ class OrderEvents {
     if (listened === undefined) return
     const order = this.#complete(listened, orderOfResized(records, base, ''), false)
     this.#publish('OrderResized', f64[(base + ORDER_RESIZED.at.sequence) >>> 1]!, order)
+  }
+
+  #takeSettlement({ i32, f64 }: Views, base: number): void {
+    const { at } = SETTLEMENT
+    const word = (field: number): number => f64[(base + field) >>> 1]!
+    this.#settled.settle(word(at.through), i32[base + at.status] === BatchStatus.CONFIRMED, word(at.sequence), word(at.time))
   }
 
   #takeSelfTrade({ i32, f64 }: Views, base: number): void {
@@ -392,6 +417,7 @@ class OrderEvents {
       eventType: event, commandSequence: sequence, ...record, ...((order.flags & Flag.POST_ONLY) !== 0 ? { postOnly: true } : {}), ...more,
       fee: amountText(quote, fee), feeRaw: rawText(quote, fee), totalFee,
     }
+    if (event === 'OrderFilled') this.#settled.remember({ ...order }, sequence)
     const frame = dataFrame(NAME, 'order_update', this.#gateway.now(), data)
     for (const [subscriber] of to) subscriber.push(frame)
   }

@@ -4,5 +4,6 @@ import { COPIES } from './copies.ts'
 import { LEASES } from './leases.ts'
 import type { Program } from './program.ts'
 import { REFERRALS } from './referrals.ts'
+import { VAULT_PROGRAM } from './vault.ts'
 
-export const PROGRAMS: readonly Program[] = [BUILDER, LEASES, COPIES, REFERRALS]
+export const PROGRAMS: readonly Program[] = [BUILDER, LEASES, COPIES, REFERRALS, VAULT_PROGRAM]

@@ -17,6 +17,8 @@ export interface Desk {
   readonly state: State
   /** Account of a client, -1 before it signed in. */
   account(client: number): number
+  /** Somebody may have an authorisation of the withdrawal that this sequence made. */
+  authorised(sequence: number): boolean
 }
 
 /** A command, as it was journaled, and what came of it. */

@@ -5,9 +5,9 @@
  * What must be true: who earns is who the sign-ins say, in order; together they get no more than the house took with that fill, each what
  * the shares say; and nobody ever moves more than he earned.
  */
-import { CREDIT, CreditSource, EventType, FILL, REFERRAL_REWARD, RESULT } from '../../../core/layout/event.ts'
+import { CREDIT, CreditSource, EventType, eventTypeOf, FILL, REFERRAL_REWARD, RESULT } from '../../../core/layout/event.ts'
 import { CommandType, Flag } from '../../../core/layout/command.ts'
-import { decode, type Decoded } from '../../../core/layout/table.ts'
+import { decode, RECORD_WORDS, type Decoded } from '../../../core/layout/table.ts'
 import { ACCOUNT, BALANCE } from '../../../core/state/columns.ts'
 import { findAccount } from '../../../core/state/indexes.ts'
 import { DEFAULT_SHARES_PPM } from '../../../core/state/referral_shares.ts'
@@ -61,8 +61,8 @@ class ReferralAudit implements ProgramAudit {
 
   see({ type, command, events, met }: Done): void {
     let fill: Decoded = {}
-    for (let base = 0; base <= resultOf(events); base += 32) {
-      const kind = events.u32[base]! & 0xff
+    for (let base = 0; base <= resultOf(events); base += RECORD_WORDS) {
+      const kind = eventTypeOf(events.u32[base]!)
       if (kind === EventType.FILL) fill = decode(FILL, events, base)
       if (kind === EventType.REFERRAL_REWARD) this.#reward(decode(REFERRAL_REWARD, events, base), fill, met)
     }

@@ -16,28 +16,28 @@ if TYPE_CHECKING:
         ConditionType, ConditionalOrder, ConditionalOrdersFrame, ConditionalState, CreateDelegatedSessionResponse,
         CreateOrderResponse, CreateSubAccountLimitResponse, CreateSubAccountResponse, CreateTwapOrderResponse,
         DelegatedAgent, DeleteSubAccountLimitResponse, DepositCollateralResponse, EntryType, ExecutionStyle, Follow,
-        GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse,
+        GetApplicationConfigResponse, GetApplicationStatsResponse, GetAvailableCollateralResponse, GetBalanceResponse,
         GetBuildercodesConfigResponse, GetCandlesResponse, GetFaucetInfoResponse, GetMarketMetadataResponse,
         GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetReferralDownlineResponse,
         GetReferralPositionResponse, GetRewardsBalanceResponse, GetScreenerResponse, GetServerTimeResponse,
-        GetTradingPairResponse, InstrumentsFrame, Leader, LiquidationsFrame, ListAccountTradesResponse,
-        ListApplicationBalancesResponse, ListApplicationMovementsResponse, ListApplicationOrdersResponse,
-        ListApplicationUsersResponse, ListBalancesResponse, ListConditionalOrdersResponse, ListDelegatedAgentsResponse,
-        ListFollowsResponse, ListFundingPaymentsResponse, ListFundingRatesResponse, ListLeaderPositionsResponse,
-        ListLeadersResponse, ListMarginAccountsResponse, ListMovementsResponse, ListMyFollowersResponse,
-        ListOrdersResponse, ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse,
-        ListSubAccountsResponse, ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse,
-        ListTwapOrdersResponse, ListTwapSlicesResponse, LiveFollowStatus, MarginAccount, MarginMode, MarketStatsFrame,
-        MintResponse, OhlcvFrame, Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame,
-        PerpConfig, Position, PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse,
-        RefreshResponse, ReleaseLeaderResponse, ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse,
-        RevokeResponse, RiskBucket, RiskBucketState, SetBuilderFeeResponse, Side, SimulateFeesResponse,
-        StopFollowResponse, SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode,
-        TrailingStopLeg, TransactionType, TransferCollateralFromRiskBucketResponse,
-        TransferCollateralFromSubAccountResponse, TransferCollateralToRiskBucketResponse,
-        TransferCollateralToSubAccountResponse, TransferDirection, TransferRewardsResponse,
-        TransferSubAccountBalanceResponse, TriggerDirection, TwapOrder, TwapOrdersFrame, TwapState,
-        UpdateSubAccountLimitResponse, VerifyResponse, WithdrawCollateralResponse,
+        GetTradingPairResponse, GetWithdrawalCalldataResponse, InstrumentsFrame, Leader, LiquidationsFrame,
+        ListAccountTradesResponse, ListApplicationBalancesResponse, ListApplicationMovementsResponse,
+        ListApplicationOrdersResponse, ListApplicationUsersResponse, ListBalancesResponse,
+        ListConditionalOrdersResponse, ListDelegatedAgentsResponse, ListFollowsResponse, ListFundingPaymentsResponse,
+        ListFundingRatesResponse, ListLeaderPositionsResponse, ListLeadersResponse, ListMarginAccountsResponse,
+        ListMovementsResponse, ListMyFollowersResponse, ListOrdersResponse, ListPendingWithdrawalsResponse,
+        ListPositionsResponse, ListRiskBucketsResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse,
+        ListSweeperChainsResponse, ListTradesResponse, ListTradingPairsResponse, ListTwapOrdersResponse,
+        ListTwapSlicesResponse, LiveFollowStatus, MarginAccount, MarginMode, MarketStatsFrame, MintResponse, OhlcvFrame,
+        Order, OrderItem, OrderRisk, OrderStatus, OrderType, OrderbookFrame, OrdersFrame, PerpConfig, Position,
+        PositionRisk, PositionStatus, PositionsFrame, ReducePositionMarginResponse, RefreshResponse,
+        ReleaseLeaderResponse, ReplaceElement, ReplaceOrderResponse, RevokeDelegatedAgentResponse, RevokeResponse,
+        RiskBucket, RiskBucketState, SetBuilderFeeResponse, Side, SimulateFeesResponse, StopFollowResponse,
+        SubmitApplicationResponse, TimeInForce, TpSlLeg, Trade, TradesFrame, TradingMode, TrailingStopLeg,
+        TransactionType, TransferCollateralFromRiskBucketResponse, TransferCollateralFromSubAccountResponse,
+        TransferCollateralToRiskBucketResponse, TransferCollateralToSubAccountResponse, TransferDirection,
+        TransferRewardsResponse, TransferSubAccountBalanceResponse, TriggerDirection, TwapOrder, TwapOrdersFrame,
+        TwapState, UpdateSubAccountLimitResponse, VerifyResponse, WithdrawCollateralResponse, Withdrawal,
     )
 
 
@@ -151,17 +151,19 @@ class AsyncOperations:
         self,
         *,
         assetId: str,
-    ) -> Balance:
+        proof: bool | None = None,
+    ) -> GetBalanceResponse:
         """Balance of one asset. GET /api/v1/accounts/balances/{assetId}
 
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
-        return cast("Balance", await self._call("GetBalance", {
+        return cast("GetBalanceResponse", await self._call("GetBalance", {
             "assetId": assetId,
+            "proof": proof,
         }))
 
     async def get_profile(self) -> GetProfileResponse:
@@ -387,6 +389,8 @@ class AsyncOperations:
         orderId: str | None = None,
         startTime: str | None = None,
         endTime: str | None = None,
+        tradeId: str | None = None,
+        proof: bool | None = None,
     ) -> ListAccountTradesResponse:
         """Own trades. GET /api/v1/accounts/trades
 
@@ -405,6 +409,8 @@ class AsyncOperations:
             "orderId": orderId,
             "startTime": startTime,
             "endTime": endTime,
+            "tradeId": tradeId,
+            "proof": proof,
         }))
 
     async def list_orders(
@@ -1987,6 +1993,89 @@ class AsyncOperations:
         """
         return cast("ListLeaderPositionsResponse", await self._call("ListLeaderPositions", {
             "leader": leader,
+        }))
+
+    async def initiate_withdrawal(
+        self,
+        *,
+        assetId: str,
+        amount: str,
+        destination: str | None = None,
+        idempotencyKey: str | None = None,
+    ) -> Withdrawal:
+        """Withdraw. POST /api/v1/withdrawals
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_BALANCE,
+        WITHDRAWAL_TOO_SMALL, WITHDRAWAL_LIMIT, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, MASTER_ONLY, NOT_FOUND, REQUEST_TIMEOUT,
+        IDEMPOTENCY_KEY_CONFLICT, TOO_MANY_WITHDRAWALS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+        ORDER_SUBMISSION_UNAVAILABLE, WITHDRAWALS_STOPPED, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE,
+        HISTORY_UNAVAILABLE, DISK_FULL, CHAIN_UNAVAILABLE.
+        """
+        return cast("Withdrawal", await self._call("InitiateWithdrawal", {
+            "assetId": assetId,
+            "amount": amount,
+            "destination": destination,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    async def list_pending_withdrawals(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+    ) -> ListPendingWithdrawalsResponse:
+        """Withdrawals under way. GET /api/v1/withdrawals/pending
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListPendingWithdrawalsResponse", await self._call("ListPendingWithdrawals", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+        }))
+
+    async def get_withdrawal(
+        self,
+        *,
+        withdrawalId: str,
+    ) -> Withdrawal:
+        """One withdrawal. GET /api/v1/withdrawals/{withdrawalId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("Withdrawal", await self._call("GetWithdrawal", {
+            "withdrawalId": withdrawalId,
+        }))
+
+    async def get_withdrawal_calldata(
+        self,
+        *,
+        withdrawalId: str,
+    ) -> GetWithdrawalCalldataResponse:
+        """Calldata of a withdrawal. GET /api/v1/withdrawals/{withdrawalId}/calldata
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, WITHDRAWAL_STATUS,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, WITHDRAWALS_STOPPED, OVERLOADED, HISTORY_UNAVAILABLE,
+        CHAIN_UNAVAILABLE.
+        """
+        return cast("GetWithdrawalCalldataResponse", await self._call("GetWithdrawalCalldata", {
+            "withdrawalId": withdrawalId,
         }))
 
     async def get_faucet_info(self) -> GetFaucetInfoResponse:

@@ -31,8 +31,7 @@ class AccountSnapshotData(_AccountSnapshotData, total=False):
     """The margin account that was asked for; absent: all."""
 
 
-class AccountTrade(TypedDict):
-    """A trade with the side of the caller."""
+class _AccountTrade(TypedDict):
     id: str
     """Identifier of this record."""
     tradingPairId: str
@@ -63,6 +62,12 @@ class AccountTrade(TypedDict):
     """What the application of the order charged besides, in units of the quote token."""
     feeToken: str
     """Symbol of the asset the fees are in."""
+
+
+class AccountTrade(_AccountTrade, total=False):
+    """A trade with the side of the caller."""
+    settlement: SettlementProof | None
+    """With `proof`: what proves that it is in its batch; null while it waits for one. Its leaf names both sides."""
 
 
 class AccountUpdate(TypedDict):
@@ -150,7 +155,7 @@ class BalanceUpdate(TypedDict):
     """What the frame is."""
     reason: Literal[
         "trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl",
-        "application_fee", "revenue_share", "referral_reward",
+        "application_fee", "revenue_share", "referral_reward", "deposit", "withdrawal",
     ]
     """What caused it; the first of `reasons`."""
     timestamp: str
@@ -184,7 +189,7 @@ class _BalanceUpdateData(TypedDict):
     """Ranks states of one thing: higher is newer."""
     reasons: list[Literal[
         "trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer", "funding", "liquidation", "adl",
-        "application_fee", "revenue_share", "referral_reward",
+        "application_fee", "revenue_share", "referral_reward", "deposit", "withdrawal",
     ]]
     """Everything that changed the balance since the frame before."""
 
@@ -794,7 +799,8 @@ class FaucetMint(TypedDict):
     amount: str
     """In units of the asset."""
     txHash: str | None
-    """Transaction on the chain; null or absent when there is none."""
+    """Transaction that minted it to the vault on the settlement chain; null while it waits for one, and when it is
+    long ago."""
 
 
 class Fill(TypedDict):
@@ -973,6 +979,38 @@ class GetAvailableCollateralResponse(TypedDict):
     """Collateral of the margin account that no risk bucket has."""
 
 
+class _GetBalanceResponse(TypedDict):
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    symbol: str | None
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    decimals: int
+    """Digits of the token on the chain: raw amounts are this many places longer."""
+    amountDecimals: int
+    """Digits behind the point that amounts of it may have; may be fewer than the token has on the chain."""
+    availableBalance: str
+    """Free to use, in units of the token."""
+    lockedBalance: str
+    """Held for open orders, in units of the token."""
+    totalBalance: str
+    """Available plus locked."""
+    availableBalanceRaw: str
+    """Available, in smallest units of the token."""
+    lockedBalanceRaw: str
+    """Locked, in smallest units of the token."""
+    version: int
+    """Ranks states of one thing: higher is newer."""
+
+
+class GetBalanceResponse(_GetBalanceResponse, total=False):
+    """Answer of GetBalance."""
+    settlement: SettlementProof | None
+    """With `proof`: what proves what the account had of the asset when the newest batch of settlement on the chain
+    was opened; null when it had nothing then, and before the first batch."""
+
+
 class GetBuildercodesConfigResponse(TypedDict):
     """Answer of GetBuildercodesConfig."""
     builderFeeCapBps: int
@@ -1134,7 +1172,11 @@ class GetProfileResponse(TypedDict):
     accountType: Literal["master", "sub"]
     """master or sub."""
     canWithdraw: bool
-    """Whether withdrawals are allowed."""
+    """Whether a withdrawal would be taken now: of a master, while withdrawals are not stopped and nothing is
+    maintained."""
+    depositAddress: str | None
+    """Personal deposit address, the same on every chain that deposits may come from (ListSweeperChains): tokens that
+    are paid to it are swept into the vault and credited. Null while the vault is not known."""
     createdAt: str
     """When it was made."""
     masterAccountId: str | None
@@ -1216,6 +1258,24 @@ class GetTradingPairResponse(TypedDict):
     """Answer of GetTradingPair."""
     tradingPair: TradingPair
     """The pair."""
+
+
+class GetWithdrawalCalldataResponse(TypedDict):
+    """Answer of GetWithdrawalCalldata."""
+    withdrawalId: str
+    """Withdrawal."""
+    chainId: int
+    """EVM chain id of the settlement chain."""
+    to: str
+    """Address of the vault, to which the transaction goes."""
+    data: str
+    """Input of the transaction: `withdraw` with the authorisation of the operator, 0x and hex digits."""
+    value: str
+    """What the transaction pays, in the native coin: 0."""
+    nonce: str
+    """Nonce of its authorisation in the vault: a whole number as text."""
+    expiresAt: str
+    """Until when the vault takes it, by the time of the block."""
 
 
 class InstrumentsSnapshot(TypedDict):
@@ -1501,8 +1561,8 @@ class _ListApplicationMovementsResponseMovementsItem(TypedDict):
     lockedAfter: str
     """Locked balance after the movement."""
     referenceId: str | None
-    """What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it
-    came otherwise."""
+    """What it belongs to: order, trade, withdrawal, position, risk bucket, or the first movement of its transfer;
+    null when it came otherwise."""
     createdAt: str
     """When it was made."""
     userId: str
@@ -1516,7 +1576,7 @@ class ListApplicationMovementsResponseMovementsItem(_ListApplicationMovementsRes
     riskBucketId: str
     """Risk bucket of the margin account that it concerns."""
     txHash: str
-    """Transaction on the chain; null or absent when there is none."""
+    """Transaction on the chain, of deposits and of withdrawals that were paid; absent otherwise."""
 
 
 class _ListApplicationOrdersResponse(TypedDict):
@@ -1762,6 +1822,28 @@ class ListOrdersResponse(_ListOrdersResponse, total=False):
     Lists have it only when the history is behind."""
     totalCapped: bool
     """True when total and totalPages are lower bounds."""
+
+
+class _ListPendingWithdrawalsResponse(TypedDict):
+    withdrawals: list[Withdrawal]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListPendingWithdrawalsResponse(_ListPendingWithdrawalsResponse, total=False):
+    """Answer of ListPendingWithdrawals."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class _ListPositionsResponse(TypedDict):
@@ -2150,8 +2232,8 @@ class _Movement(TypedDict):
     lockedAfter: str
     """Locked balance after the movement."""
     referenceId: str | None
-    """What it belongs to: order, trade, position, risk bucket, or the first movement of its transfer; null when it
-    came otherwise."""
+    """What it belongs to: order, trade, withdrawal, position, risk bucket, or the first movement of its transfer;
+    null when it came otherwise."""
     createdAt: str
     """When it was made."""
 
@@ -2164,7 +2246,7 @@ class Movement(_Movement, total=False):
     riskBucketId: str
     """Risk bucket of the margin account that it concerns."""
     txHash: str
-    """Transaction on the chain; null or absent when there is none."""
+    """Transaction on the chain, of deposits and of withdrawals that were paid; absent otherwise."""
 
 
 class NotCancelled(TypedDict):
@@ -2430,7 +2512,7 @@ class OrderUpdate(TypedDict):
 class _OrderUpdateData(TypedDict):
     eventType: Literal[
         "OrderSubmitted", "OrderMatched", "OrderPartiallyFilled", "OrderFilled", "OrderCancelled", "OrderExpired",
-        "OrderReplaced", "OrderResized",
+        "OrderReplaced", "OrderResized", "OrderSettled",
     ]
     """What happened to the order."""
     commandSequence: int
@@ -3147,6 +3229,28 @@ class SetBuilderFeeResponse(TypedDict):
     """What it was."""
 
 
+class SettlementProof(TypedDict):
+    """Proves that a trade or a balance is in a batch of settlement. SHA-256 throughout: a leaf hashes as 0x00 and
+    its bytes, a node as 0x01 and its two children; the last node of an odd level goes up as it is, and the proof
+    has no sibling there."""
+    batch: int
+    """Number of the batch, by which the vault has its roots."""
+    status: SettlementStatus
+    """SETTLED: its roots are on their way; SETTLED_ON_CHAIN: they stand in the vault."""
+    leaf: str
+    """Bytes of the leaf, 0x and hex digits."""
+    index: int
+    """Place of the leaf, from 0."""
+    count: int
+    """Leaves of the tree."""
+    proof: list[str]
+    """Siblings from the leaf up, 32 bytes each."""
+    root: str
+    """Root of the tree."""
+    txHash: str | None
+    """Transaction that posted the roots; null while the batch is not on the chain."""
+
+
 #: PENDING waits for settlement on the chain, SETTLED is handed over to it, SETTLED_ON_CHAIN is final.
 SettlementStatus = Literal["PENDING", "SETTLED", "SETTLED_ON_CHAIN"]
 
@@ -3265,6 +3369,10 @@ class SweeperChain(TypedDict):
     """True of the one chain of settlement, to which all others are swept."""
     assets: list[SweeperAsset]
     """Tokens that are swept."""
+    vault: str | None
+    """The vault, which takes deposits; that of the hub pays withdrawals. Null while it is not known."""
+    factory: str | None
+    """The factory of deposit addresses, the same on every chain; null while it is not known."""
 
 
 #: GTC rests until it is filled, cancelled or expires; IOC fills what it can at once and ends; FOK fills whole at once
@@ -3812,6 +3920,41 @@ class WithdrawCollateralResponse(_WithdrawCollateralResponse, total=False):
     """Risk bucket that got it; absent when it was none."""
 
 
+class _Withdrawal(TypedDict):
+    id: str
+    """Identifier of this record."""
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    amount: str
+    """In units of the asset."""
+    amountRaw: str
+    """The amount in smallest units of the token on the settlement chain."""
+    destination: str
+    """Who is paid, in EIP-55 form."""
+    status: WithdrawalStatus
+    """How far it is."""
+    needsApproval: bool
+    """True while it waits for the approval of the operator, because of its amount."""
+    nonce: str
+    """Nonce of its authorisation in the vault: a whole number as text."""
+    createdAt: str
+    """When it was made."""
+    expiresAt: str | None
+    """Until when the vault takes its authorisation; null before SIGNED."""
+
+
+class Withdrawal(_Withdrawal, total=False):
+    """A withdrawal to an address of the settlement chain."""
+    txHash: str
+    """Transaction on the chain; absent until one was seen."""
+
+
+#: PENDING waits for its authorisation, SIGNED has one that is yours to submit, SUBMITTED was seen on the chain.
+#: CONFIRMED was paid; FAILED, EXPIRED and CANCELLED were not, and the funds are available again.
+WithdrawalStatus = Literal["PENDING", "SIGNED", "SUBMITTED", "CONFIRMED", "FAILED", "EXPIRED", "CANCELLED"]
+
 
 InstrumentsFrame = Union[InstrumentsSnapshot, InstrumentsUpdate]
 MarketStatsFrame = Union[MarketStatsSnapshot, MarketStatsUpdate]
@@ -3842,41 +3985,43 @@ __all__ = [
     "DelegatedAgent", "DeleteSubAccountLimitResponse", "DepositCollateralResponse", "EntryType", "ExecutionStyle",
     "FaucetMint", "Fill", "Follow", "FollowLastSkip0", "FollowStatus", "Follower", "FundingPayment", "FundingRate",
     "GetApplicationConfigResponse", "GetApplicationStatsResponse", "GetAvailableCollateralResponse",
-    "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0", "GetCandlesResponse",
-    "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse",
-    "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse",
-    "GetReferralDownlineResponse", "GetReferralPositionResponse", "GetRewardsBalanceResponse",
+    "GetBalanceResponse", "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0",
+    "GetCandlesResponse", "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem",
+    "GetMarketMetadataResponse", "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem",
+    "GetProfileResponse", "GetReferralDownlineResponse", "GetReferralPositionResponse", "GetRewardsBalanceResponse",
     "GetRewardsBalanceResponseBalancesItem", "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse",
-    "InstrumentsFrame", "InstrumentsSnapshot", "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData",
-    "ItemError", "Leader", "LeaderPosition", "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame",
-    "LiquidationsSnapshot", "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem",
-    "ListAccountTradesResponse", "ListApplicationBalancesResponse", "ListApplicationBalancesResponseBalancesItem",
-    "ListApplicationMovementsResponse", "ListApplicationMovementsResponseMovementsItem",
-    "ListApplicationOrdersResponse", "ListApplicationUsersResponse", "ListApplicationUsersResponseUsersItem",
-    "ListBalancesResponse", "ListConditionalOrdersResponse", "ListDelegatedAgentsResponse", "ListFollowsResponse",
-    "ListFundingPaymentsResponse", "ListFundingRatesResponse", "ListLeaderPositionsResponse", "ListLeadersResponse",
-    "ListMarginAccountsResponse", "ListMovementsResponse", "ListMyFollowersResponse", "ListOrdersResponse",
-    "ListPositionsResponse", "ListRiskBucketsResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse",
-    "ListSweeperChainsResponse", "ListTradesResponse", "ListTradingPairsResponse", "ListTwapOrdersResponse",
-    "ListTwapSlicesResponse", "LiveFollowStatus", "MarginAccount", "MarginAccountState", "MarginMode",
-    "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem",
-    "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult", "MatchResultExecutionPriceRange", "MintResponse",
-    "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData",
-    "Order", "OrderItem", "OrderRisk", "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame",
-    "OrderbookSnapshot", "OrderbookSnapshotData", "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem",
-    "OrderbookUpdate", "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem",
-    "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData", "PerpConfig", "Position", "PositionDirection",
-    "PositionRisk", "PositionStatus", "PositionUpdate", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
-    "PublicUser", "ReducePositionMarginResponse", "Referee", "ReferralLevel", "ReferralRewardEntry", "ReferralSource",
+    "GetWithdrawalCalldataResponse", "InstrumentsFrame", "InstrumentsSnapshot", "InstrumentsSnapshotData",
+    "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "Leader", "LeaderPosition", "LiquidationUpdate",
+    "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot", "LiquidationsSnapshotData",
+    "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse", "ListApplicationBalancesResponse",
+    "ListApplicationBalancesResponseBalancesItem", "ListApplicationMovementsResponse",
+    "ListApplicationMovementsResponseMovementsItem", "ListApplicationOrdersResponse", "ListApplicationUsersResponse",
+    "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListConditionalOrdersResponse",
+    "ListDelegatedAgentsResponse", "ListFollowsResponse", "ListFundingPaymentsResponse", "ListFundingRatesResponse",
+    "ListLeaderPositionsResponse", "ListLeadersResponse", "ListMarginAccountsResponse", "ListMovementsResponse",
+    "ListMyFollowersResponse", "ListOrdersResponse", "ListPendingWithdrawalsResponse", "ListPositionsResponse",
+    "ListRiskBucketsResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListSweeperChainsResponse",
+    "ListTradesResponse", "ListTradingPairsResponse", "ListTwapOrdersResponse", "ListTwapSlicesResponse",
+    "LiveFollowStatus", "MarginAccount", "MarginAccountState", "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot",
+    "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData",
+    "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame",
+    "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderRisk",
+    "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot",
+    "OrderbookSnapshotData", "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate",
+    "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame",
+    "OrdersSnapshot", "OrdersSnapshotData", "PerpConfig", "Position", "PositionDirection", "PositionRisk",
+    "PositionStatus", "PositionUpdate", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData", "PublicUser",
+    "ReducePositionMarginResponse", "Referee", "ReferralLevel", "ReferralRewardEntry", "ReferralSource",
     "RefreshResponse", "ReleaseLeaderResponse", "ReplaceElement", "ReplaceOrderResponse",
     "RevokeDelegatedAgentResponse", "RevokeResponse", "RewardAmount", "RiskBucket", "RiskBucketState", "RiskTier",
-    "ScreenerDay", "ScreenerItem", "SetBuilderFeeResponse", "SettlementStatus", "Side", "SimulateFeesResponse",
-    "StopFollowResponse", "SubAccount", "SubAccountLimit", "SubmitApplicationResponse", "SweeperAsset", "SweeperChain",
-    "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData", "TradesUpdate",
-    "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType",
-    "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
+    "ScreenerDay", "ScreenerItem", "SetBuilderFeeResponse", "SettlementProof", "SettlementStatus", "Side",
+    "SimulateFeesResponse", "StopFollowResponse", "SubAccount", "SubAccountLimit", "SubmitApplicationResponse",
+    "SweeperAsset", "SweeperChain", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot",
+    "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TrailingStopLeg",
+    "TransactionType", "TransferCollateralFromRiskBucketResponse", "TransferCollateralFromSubAccountResponse",
     "TransferCollateralToRiskBucketResponse", "TransferCollateralToSubAccountResponse", "TransferDirection",
     "TransferRewardsResponse", "TransferSubAccountBalanceResponse", "TriggerDirection", "TwapOrder", "TwapOrderUpdate",
     "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapState",
-    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse",
+    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser", "WithdrawCollateralResponse", "Withdrawal",
+    "WithdrawalStatus",
 ]

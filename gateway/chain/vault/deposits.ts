@@ -1,0 +1,86 @@
+/**
+ * Deposits of one chain as commands: amounts in atoms, the application by its row. Who gets them is decided by the engine; what has no
+ * owner, or is of no asset, goes to suspense there.
+ */
+import { CommandType } from '../../../core/layout/command.ts'
+import type { Decoded } from '../../../core/layout/table.ts'
+import { MAX_ISSUED } from '../../../core/state/genesis.ts'
+import type { ChainCursorView } from '../../../core/view/vault.ts'
+import { atomsOf } from './amounts.ts'
+import { reasonOf, wasTaken } from './commands.ts'
+import { readDeposit, type DepositLog } from './events.ts'
+import { BATCH_MAX } from './messages.ts'
+import type { ChainParts } from './parts.ts'
+import { Changes } from './tell.ts'
+import type { NodeLog } from './types.ts'
+
+/** Deposits of one turn. */
+const TURN_MAX = 600
+
+export interface DepositParts extends Pick<ChainParts, 'books' | 'commands' | 'tokens' | 'tell'> {
+  readonly chainId: number
+}
+
+export class Deposits {
+  readonly #parts: DepositParts
+  readonly #changes: Changes
+  credited = 0
+
+  constructor(parts: DepositParts) {
+    this.#parts = parts
+    this.#changes = new Changes(parts.tell)
+  }
+
+  /** Credits the deposits among these logs, in their order: how many logs are done with. */
+  async take(logs: readonly NodeLog[], { chain, depositBlock, depositLog }: ChainCursorView): Promise<number> {
+    let [at, sent] = [0, 0]
+    while (at < logs.length) {
+      const batch: { readonly end: number; readonly values: Decoded }[] = []
+      let end = at
+      for (; end < logs.length && batch.length < BATCH_MAX; end++) {
+        const deposit = readDeposit(logs[end]!)
+        const known = logs[end]!.block < depositBlock || (logs[end]!.block === depositBlock && logs[end]!.logIndex <= depositLog)
+        if (deposit !== null && !known) batch.push({ end: end + 1, values: this.#command(chain, deposit) })
+      }
+      const done = await this.#send(batch)
+      if (done < batch.length) return done === 0 ? at : batch[done - 1]!.end
+      at = end
+      sent += batch.length
+      if (sent >= TURN_MAX) return at
+    }
+    return at
+  }
+
+  /** How many of them the engine has. */
+  async #send(batch: readonly { readonly values: Decoded }[]): Promise<number> {
+    const { commands } = this.#parts
+    const outcomes = await commands.sendAll(CommandType.CREDIT_DEPOSIT, batch.map(({ values }) => values))
+    for (const [at, outcome] of outcomes.entries()) {
+      if (!wasTaken(outcome)) {
+        this.#sayRefused(batch[at]!.values, reasonOf(outcome))
+        return at
+      }
+      if (outcome['repeated'] !== 1) this.credited++
+    }
+    return batch.length
+  }
+
+  #sayRefused({ block, logIndex, txHash }: Decoded, reason: string | number): void {
+    const fields = { chainId: this.#parts.chainId, block, logIndex, txHash, reason }
+    this.#changes.say('refused', `${block}/${logIndex}`, '', 'warn', 'a deposit was not taken; it is tried again', fields)
+  }
+
+  #command(chain: number, deposit: DepositLog): Decoded {
+    const { block, logIndex, txHash, beneficiary, token, amount: raw, application } = deposit
+    const known = this.#parts.tokens.get(token)
+    const { atoms, remainder } = known === undefined ? { atoms: 0n, remainder: 0n } : atomsOf(raw, known.decimals, known.asset.scale)
+    if (atoms > MAX_ISSUED) {
+      this.#parts.tell('error', 'a deposit is larger than any amount; the most that can be is in suspense', { txHash, raw: String(raw) })
+    }
+    return {
+      chain, logIndex, block, asset: known?.asset.index ?? -1, application: this.#parts.books.application(application),
+      amount: atoms > MAX_ISSUED ? MAX_ISSUED : atoms, remainder: remainder > MAX_ISSUED ? MAX_ISSUED : remainder,
+      txHash: txHash.slice(2), beneficiary: beneficiary.slice(2), token: token.slice(2),
+    }
+  }
+}
