@@ -205,3 +205,26 @@ t.test('tokens that go to a deposit address are swept and credited', async (t) =
   t.equal(stage.available(ann), 2001n)
   t.equal((await stage.turns()).sweeps, 1)
 })
+
+t.test('a sweep whose block the chain takes back is made again', async (t) => {
+  const stage = await vaultStage(t, {}, ['--chain-confirmations', '3'])
+  const { devnet } = stage.chain
+  const ann = stage.owner(1)
+  const address = depositAddresses(stage.places.factory)(ann.wallet.address.toLowerCase() as Hex, DEFAULT_APPLICATION)
+  const blocks = async (count: number): Promise<void> => {
+    for (let block = 0; block < count; block++) await stage.give(walletOf(9).address, 5n)
+  }
+  await stage.give(address, 2_000_000n)
+  await blocks(3)
+  await stage.until('the sweep', async () => (await stage.holds(address)) === 0n)
+  t.equal(stage.available(ann), 0n, 'its block does not count yet')
+  await devnet.rewind(devnet.blocks.length - 2)
+  t.equal(await stage.holds(address), 2_000_000n, 'the chain has another block in its place')
+  await blocks(4)
+  await stage.until('another sweep', async () => (await stage.holds(address)) === 0n)
+  await blocks(3)
+  await stage.until('the deposit', () => stage.available(ann) > 0n)
+  t.equal(stage.available(ann), 2000n, 'once')
+  await blocks(3)
+  t.equal((await stage.turns(3)).sweeps, 2, 'and no more when its block counts')
+})

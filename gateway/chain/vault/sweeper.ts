@@ -2,8 +2,9 @@
  * Personal deposit addresses are swept into the vault: which of them were paid is seen in the Transfer logs of the tokens.
  *
  * The addresses of all accounts are known, made a bounded number a turn; logs are read only once those of every account are. Logs are read
- * from a while before the start on, and an address that is found is swept when it holds the least amount that is worth it. Anybody may
- * sweep, so nothing of this has to be remembered; a payment that was overlooked is swept with the next one to its address.
+ * from a while before the start on, and an address that is found is swept when it holds the least amount that is worth it. A sweep may be
+ * taken back with its block, so an address is done with when a block that counts has it empty. Anybody may sweep, so nothing of this has
+ * to be remembered; a payment that was overlooked is swept with the next one to its address.
  */
 import { encodeFunctionData } from 'viem'
 import { FACTORY_ABI } from './artifacts.ts'
@@ -32,6 +33,8 @@ interface Found {
   readonly account: number
   readonly forwarder: Hex
   readonly token: ChainToken
+  /** It is empty in this block, and is looked at again when that counts; -1: it holds something, as far as is known. */
+  emptyIn: number
 }
 
 export class Sweeper {
@@ -59,9 +62,9 @@ export class Sweeper {
   }
 
   /** One bounded turn. Throws ChainUnavailable. */
-  async look({ confirmed }: ChainSight): Promise<void> {
-    if (this.#learn() && this.#waiting.size < WAITING_MAX) await this.#readOn(confirmed)
-    if (this.#waiting.size > 0) this.#job.start(() => this.#sweep())
+  async look(sight: ChainSight): Promise<void> {
+    if (this.#learn() && this.#waiting.size < WAITING_MAX) await this.#readOn(sight.confirmed)
+    if (this.#waiting.size > 0) this.#job.start(() => this.#sweep(sight))
   }
 
   idle(): Promise<void> {
@@ -109,33 +112,42 @@ export class Sweeper {
       const paid = readTransferred(log)
       const [account, token] = paid === null ? [undefined, undefined] : [this.#accounts.get(paid.to), tokens.get(paid.token)]
       if (paid === null || account === undefined || token === undefined) continue
-      this.#waiting.set(`${paid.to} ${token.token}`, { account, forwarder: paid.to, token })
+      const key = `${paid.to} ${token.token}`
+      // One that is empty in a block that does not count stays so: a sweep behind this payment took it too.
+      this.#waiting.set(key, { account, forwarder: paid.to, token, emptyIn: this.#waiting.get(key)?.emptyIn ?? -1 })
     }
     this.#read = { number: to.number, hash: to.hash }
   }
 
   /** Sweeps some of those that wait. */
-  async #sweep(): Promise<void> {
-    const { node, places, sender } = this.#parts
+  async #sweep({ head, confirmed }: ChainSight): Promise<void> {
+    const { places, sender } = this.#parts
     const some: [string, Found][] = []
     for (const [key, found] of this.#waiting) {
       if (some.length === (this.#alone ? 1 : SWEEPS)) break
-      const held = await node.balanceOf(found.token.token, found.forwarder)
-      if (held < found.token.minSweep || !this.#isStill(found)) this.#waiting.delete(key)
-      else some.push([key, found])
+      if (found.emptyIn > confirmed.number) continue
+      if (!this.#isStill(found)) this.#waiting.delete(key)
+      else if (await this.#isWorthIt(found)) some.push([key, found])
+      else if (await this.#isWorthIt(found, confirmed)) found.emptyIn = head.number
+      else this.#waiting.delete(key)
     }
     if (some.length === 0) return
     const data = encodeFunctionData({ abi: FACTORY_ABI, functionName: 'sweepMany', args: [some.map(([, found]) => this.#call(found))] })
     try {
-      const { succeeded, txHash } = await sender.send(places.factory, data)
+      const { succeeded, txHash, block } = await sender.send(places.factory, data)
       if (!succeeded) throw new SendRefused(`it reverted in ${txHash}`)
       this.#alone = false
       this.sweeps += some.length
-      for (const [key] of some) this.#waiting.delete(key)
+      for (const [, found] of some) found.emptyIn = block
     } catch (error) {
       if (error instanceof SendRefused) this.#refused(some)
       throw error
     }
+  }
+
+  /** Whether the address holds the least amount of a sweep now, or at that block. */
+  async #isWorthIt({ token, forwarder }: Found, at?: At): Promise<boolean> {
+    return (await this.#parts.node.balanceOf(token.token, forwarder, at)) >= token.minSweep
   }
 
   /** One of them cannot be swept now: they are tried one by one, and the one that fails alone goes behind all others. */
