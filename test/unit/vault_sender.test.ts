@@ -1,6 +1,7 @@
 /**
  * Promise: a transaction of the vault comes into a block, or it is said that it did not: stuck ones are replaced with a higher fee up to
- * the bound, dear gas is waited out, lost answers and nonces that are taken confuse nobody, and nothing that would revert is sent.
+ * the bound, forgotten ones are sent again, dear gas is waited out, lost answers and nonces that are taken confuse nobody, and nothing
+ * that would revert is sent.
  */
 import t from 'tap'
 import { keccak256, parseTransaction, type TransactionSerializedEIP1559 } from 'viem'
@@ -28,6 +29,8 @@ class Pool {
   estimate: bigint | null = 50_000n
   /** Whether a transaction that arrives goes into a block at once. */
   mine: (one: Waiting) => boolean = () => true
+  /** Whether the node has a transaction that it took. */
+  has: (one: Waiting) => boolean = () => true
   /** What a send ends with after it arrived, or before. */
   after: (count: number) => Error | null = () => null
   before: (one: Waiting, waiting: Waiting | undefined) => Error | null = () => null
@@ -43,6 +46,7 @@ class Pool {
     fees: async () => this.asked,
     nonce: async () => ({ mined: this.mined, pending: this.mined }),
     receipt: async (hash: Hex) => this.receipts.get(hash) ?? null,
+    knows: async (hash: Hex) => this.sent.some((one) => one.hash === hash && this.has(one)),
     send: async (raw: Hex) => {
       const { nonce = 0, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(raw as TransactionSerializedEIP1559)
       const one: Waiting = { nonce, maxFeePerGas, maxPriorityFeePerGas, hash: keccak256(raw) }
@@ -103,6 +107,42 @@ t.test('what is stuck is replaced with a higher fee', async (t) => {
   t.same(pool.sent.map(({ nonce }) => nonce), [0, 0, 0, 0])
   const fees = pool.sent.map(({ maxFeePerGas }) => maxFeePerGas)
   t.ok(fees.every((fee, i) => i === 0 || fee >= (fees[i - 1]! * 11n) / 10n), fees.join(' '))
+})
+
+t.test('what the node forgot is sent again as it was, also when no higher fee is allowed', async (t) => {
+  const { pool, sender } = setUp({ feePerGasMax: 3n * GWEI, stuckMs: 15_000 })
+  pool.has = () => false
+  pool.mine = () => pool.sent.length === 3
+  const { txHash } = await sender.send(TO, '0x01')
+  t.same(pool.sent.map(({ hash }) => hash), [txHash, txHash, txHash])
+})
+
+t.test('what a reorganisation took out of its block is sent again', async (t) => {
+  const { pool, sender } = setUp({ stuckMs: 15_000 })
+  pool.mine = () => pool.sent.length === 2
+  pool.has = () => false
+  let looks = 0
+  const nonce = async (): Promise<{ mined: number; pending: number }> => {
+    // At one look it has a block, whose receipt the node does not give yet.
+    const mined = ++looks === 3 ? 1 : pool.mined
+    return { mined, pending: mined }
+  }
+  Object.assign(pool.node, { nonce })
+  t.equal((await sender.send(TO, '0x01')).txHash, pool.sent[1]!.hash)
+  t.same(pool.sent.map((one) => one.nonce), [0, 0])
+})
+
+t.test('what the node has is waited for and not sent again', async (t) => {
+  const { pool, sender } = setUp({ stuckMs: 15_000 })
+  let looks = 0
+  pool.mine = () => false
+  pool.has = (one) => {
+    // In every other look one of the machines behind the node does not have it yet.
+    if (++looks === 40) pool.include(one)
+    return looks % 5 === 0
+  }
+  await sender.send(TO, '0x01')
+  t.equal(pool.sent.length, 1)
 })
 
 t.test('whichever of them comes into a block counts', async (t) => {

@@ -1,7 +1,8 @@
 /**
  * Sends the transactions of one account on one chain, one after the other, each with the next nonce that the chain has not seen: what an
  * earlier run left waiting is replaced. A transaction that no block takes is sent again with a higher fee, as far as the bound on fees
- * goes; while gas costs more than that, nothing is sent.
+ * goes; while gas costs more than that, nothing is sent. One that the node has forgotten, as after a reorganisation, is sent again as it
+ * was.
  */
 import { oneByOne } from '../../one_by_one.ts'
 import { ChainUnavailable } from '../client.ts'
@@ -14,6 +15,8 @@ const GAS_QUARTERS = 5n
 const GAS_MORE = 5_000n
 /** Replacements, and refusals of the fee, in one call. */
 const TRIES = 12
+/** Looks in a row that do not find a transaction at the node, until it is taken to be forgotten: a node may be several machines. */
+const LOOKS_WITHOUT = 5
 const UNDERPRICED = /underpriced|fee too low|less than block base fee|max fee per gas less/i
 const NONCE = /nonce too low|nonce is too low|invalid nonce|old nonce/i
 
@@ -35,6 +38,8 @@ interface Sent {
   readonly nonce: number
   readonly hashes: Hex[]
   fees: Fees
+  /** The newest of them. */
+  raw: Hex
 }
 
 export function createSender(options: SenderOptions): Sender {
@@ -70,7 +75,7 @@ async function submit(
   const asked = await node.fees()
   if (before === null && leastOf(asked) > feePerGasMax) throw new ChainUnavailable('gas costs more than is allowed')
   const nonce = before?.nonce ?? (await node.nonce(address)).mined
-  const sent: Sent = before ?? { nonce, hashes: [], fees: bounded(asked, feePerGasMax) }
+  const sent: Sent = before ?? { nonce, hashes: [], fees: bounded(asked, feePerGasMax), raw: '0x' }
   if (before !== null) {
     const next = bounded(higher(before.fees, asked), feePerGasMax)
     // Already at the bound, or free: nothing can be done but wait.
@@ -82,6 +87,7 @@ async function submit(
     try {
       // Known before it is sent: what a lost answer says is seen in a block.
       if (!sent.hashes.includes(hash)) sent.hashes.push(hash)
+      sent.raw = raw
       await node.send(raw)
       return sent
     } catch (error) {
@@ -98,22 +104,35 @@ async function submit(
 
 /** Waits for the block of one of these; `elsewhere`: another transaction had the nonce; `null`: none by `end`. */
 async function taken(
-  { node, address, pollMs }: SenderOptions, { nonce, hashes }: Sent, end: number,
+  { node, address, pollMs }: SenderOptions, { nonce, hashes, raw }: Sent, end: number,
 ): Promise<NodeReceipt | 'elsewhere' | null> {
-  for (let last = false; ; ) {
+  let looksWithout = 0
+  for (let isTaken = false; ; ) {
     const { mined } = await node.nonce(address)
     // Newest first, and after the nonce: a block that came between is seen.
     for (const hash of [...hashes].reverse()) {
       const receipt = await node.receipt(hash)
       if (receipt !== null) return receipt
     }
-    if (mined > nonce) {
-      // A node that lags has the nonce and not yet the receipt.
-      if (last) return 'elsewhere'
-      last = true
+    // A node that lags has the nonce and not yet the receipt; and one that reorganises may have it no more.
+    if (mined > nonce && isTaken) return 'elsewhere'
+    isTaken = mined > nonce
+    if (performance.now() >= end && !isTaken) return null
+    looksWithout = isTaken || (await node.knows(hashes.at(-1)!)) ? 0 : looksWithout + 1
+    if (looksWithout === LOOKS_WITHOUT) {
+      looksWithout = 0
+      await sendAgain(node, raw)
     }
-    if (performance.now() >= end && !last) return null
     await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+}
+
+/** What the node has against it now, its replacement finds out. */
+async function sendAgain(node: ChainNode, raw: Hex): Promise<void> {
+  try {
+    await node.send(raw)
+  } catch (error) {
+    if (!(error instanceof SendRefused)) throw error
   }
 }
 
