@@ -28,10 +28,9 @@ type Reply = { jsonrpc: '2.0'; id: Id } & ({ result: unknown } | { error: { code
 
 /**
  * A server, not listening yet, over the chain that `chain` comes to; when it fails every method is refused. `failed` hears of
- * errors that are none of the client's.
+ * errors that are none of the client's. Whoever else works on the chain does so in the queue `afterOthers`.
  */
-export function createRpcServer(chain: Promise<Devnet>, failed: (error: Error) => void): Server {
-  const afterOthers = oneByOne()
+export function createRpcServer(chain: Promise<Devnet>, failed: (error: Error) => void, afterOthers = oneByOne()): Server {
   let waiting = 0
 
   /** Runs `work` after everything before it. */

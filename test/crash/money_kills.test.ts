@@ -14,12 +14,12 @@ import { createPrng } from '../../core/lib/prng.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { hubOf } from '../support/money.ts'
-import { clientOf, gatherMoney, moneyGenesis, moveMoney, settleMoney } from '../support/money_storm.ts'
+import { clientOf, gatherMoney, killWhileMoving, moneyGenesis, settleMoney, type StormListener } from '../support/money_storm.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const USERS = 4
-/** Most steps between two kills, and kills between two looks of the outside ledger. */
-const [STEPS, KILLS] = [10, 5]
+/** Most moves between two kills, and kills between two looks of the outside ledger. */
+const [MOVES, KILLS] = [10, 5]
 const seed = seedOf()
 t.setTimeout(0)
 t.comment(`seed ${seed}: SEED=${seed} npm test -- test/crash/money_kills.test.ts`)
@@ -40,32 +40,13 @@ t.test('kill -9 while money moves', async (t) => {
   const storm = await gatherMoney(exchange, USERS)
   const moved = new Map<string, number>()
 
-  /** Everybody moves money until so many steps are done; then the process is killed, whatever is under way. */
+  const listener: StormListener = {
+    moved: (what) => void moved.set(what, (moved.get(what) ?? 0) + 1),
+    refused: (reason) => t.comment(`refused: ${reason}`),
+  }
   async function strike(): Promise<void> {
-    let left = 1 + Math.floor(random() * STEPS)
     const hub = await hubOf(exchange, clientOf(exchange, storm.traders[0]!))
-    const alive = exchange
-    const killed = Promise.withResolvers<void>()
-    let isOver = false
-    const kill = (): void => {
-      if (!isOver) alive.kill().then(killed.resolve, killed.reject)
-      isOver = true
-    }
-    const all = storm.traders.map(async (trader) => {
-      for (let step = 0; step < STEPS && !isOver; step++) {
-        try {
-          const what = await moveMoney(alive, hub, storm, trader, random, () => isOver)
-          moved.set(what, (moved.get(what) ?? 0) + 1)
-        } catch (error) {
-          // Refused, or cut off: the ledger finds out whether that lost anything.
-          if (!isOver) t.comment(`refused: ${(error as Error).message.split('\n')[0]}`)
-        }
-        if (--left <= 0) kill()
-      }
-    })
-    void Promise.all(all).then(kill)
-    // What still waits for the one that is gone ends by itself.
-    await killed.promise
+    await killWhileMoving(exchange, hub, storm, 1 + Math.floor(random() * MOVES), random, listener)
     exchange = await start()
   }
   async function compare(): Promise<void> {

@@ -8,10 +8,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { chainRules, openDevnet, type Devnet } from '../../gateway/chain/devnet.ts'
+import { RpcError } from '../../gateway/chain/errors.ts'
 import { prepareChain } from '../../gateway/chain/prepare.ts'
 import { createRpcServer } from '../../gateway/chain/rpc_server.ts'
+import { decodeSetCode } from '../../gateway/chain/set_code.ts'
 import { chainPath, openChainStore } from '../../gateway/chain/store.ts'
+import { toBytes } from '../../gateway/chain/values.ts'
+import { oneByOne } from '../../gateway/one_by_one.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
 import { removeDirectory } from './exchange.ts'
 
@@ -21,6 +26,13 @@ export interface DevnetNode {
   readonly devnet: Devnet
   /** Unix seconds, of the next block. */
   time: number
+  /** A block with an empty transaction of this wallet. */
+  mine(wallet: PrivateKeyAccount): Promise<void>
+  /**
+   * The newest blocks are taken back. What `order` makes of their transactions comes again in blocks of their own, as far as it can: a
+   * nonce ahead of its turn waits for the others. How many came again.
+   */
+  reorganise(blocks: number, order: (transactions: readonly Uint8Array[]) => readonly Uint8Array[]): Promise<number>
 }
 
 /** A chain of this genesis, prepared for its vault; it ends with the test. */
@@ -31,7 +43,8 @@ export async function startDevnet(t: Test, genesis: Pick<Genesis, 'chainId' | 's
   const devnet = await openDevnet(genesis.chainId, store, () => clock.time)
   await prepareChain(devnet, genesis)
   const errors: Error[] = []
-  const server = createRpcServer(Promise.resolve(devnet), (error) => errors.push(error))
+  const inTurn = oneByOne()
+  const server = createRpcServer(Promise.resolve(devnet), (error) => errors.push(error), inTurn)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(async () => {
@@ -41,5 +54,36 @@ export async function startDevnet(t: Test, genesis: Pick<Genesis, 'chainId' | 's
     removeDirectory(directory)
     if (errors.length > 0) throw errors[0]!
   })
-  return Object.assign(clock, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, directory, devnet })
+  const mine = (wallet: PrivateKeyAccount): Promise<void> => inTurn(async () => {
+    const nonce = Number((await devnet.account(wallet.address, devnet.find('latest')!)).nonce)
+    const raw = await wallet.signTransaction({
+      type: 'legacy', chainId: genesis.chainId, nonce, to: wallet.address, gas: 21_000n, gasPrice: 0n,
+    })
+    await devnet.send(toBytes(raw))
+  })
+  const reorganise: DevnetNode['reorganise'] = (blocks, order) => inTurn(async () => {
+    const to = devnet.blocks.length - 1 - blocks
+    const taken = [...store.blocks()].filter(({ number }) => number > to).map(({ raw }) => Uint8Array.from(raw))
+    if (taken.some((raw) => decodeSetCode(raw) !== null)) throw new Error('the chain would lose code that nobody sends again')
+    await devnet.rewind(to)
+    return sendAll(devnet, order(taken))
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return Object.assign(clock, { url, directory, devnet, mine, reorganise })
+}
+
+/** Sends them again and again until none of the rest is taken: how many were. */
+async function sendAll(devnet: Devnet, transactions: readonly Uint8Array[]): Promise<number> {
+  let left = transactions
+  for (;;) {
+    const refused: Uint8Array[] = []
+    for (const raw of left) {
+      await devnet.send(raw).catch((error: Error) => {
+        if (!(error instanceof RpcError)) throw error
+        refused.push(raw)
+      })
+    }
+    if (refused.length === left.length || refused.length === 0) return transactions.length - refused.length
+    left = refused
+  }
 }

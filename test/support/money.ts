@@ -26,6 +26,8 @@ export interface Hub {
   readonly chainId: number
   readonly vault: Hex
   readonly factory: Hex
+  /** Longest wait for the block of a transaction, ms. */
+  readonly blockMs: number
 }
 
 /** Waits until `reached`, for a minute at most, and no longer than nothing `isOver`; what throws meanwhile is asked again. */
@@ -46,22 +48,22 @@ export async function until<T>(
 }
 
 /** Waits until the exchange knows its vault. */
-export async function hubOf({ chainPort }: Pick<Exchange, 'chainPort'>, client: Client): Promise<Hub> {
+export async function hubOf({ chainPort }: Pick<Exchange, 'chainPort'>, client: Client, blockMs = 30_000): Promise<Hub> {
   const transport = http(`http://127.0.0.1:${chainPort}`, { retryCount: 0 })
   const known = await until('the vault', async () => {
     const { chains } = await client.ListSweeperChains()
     const { chainId, vault, factory } = chains.find(({ isHub }) => isHub)!
     return typeof vault === 'string' && typeof factory === 'string' && { chainId, vault: vault as Hex, factory: factory as Hex }
   })
-  return { node: createPublicClient({ transport }), wallet: createWalletClient({ transport }), ...known }
+  return { node: createPublicClient({ transport }), wallet: createWalletClient({ transport }), blockMs, ...known }
 }
 
 /** Sends a call and waits for its block. Throws when it fails. */
 export async function sendCall(
-  { node, wallet }: Hub, account: PrivateKeyAccount, to: Hex, data: Hex,
+  { node, wallet, blockMs }: Hub, account: PrivateKeyAccount, to: Hex, data: Hex,
 ): Promise<{ hash: Hex; block: bigint }> {
   const hash = await wallet.sendTransaction({ account, chain: null, to, data, gas: 1_000_000n, gasPrice: 0n })
-  const { status, blockNumber } = await node.waitForTransactionReceipt({ hash, pollingInterval: LOOK_MS, timeout: 30_000 })
+  const { status, blockNumber } = await node.waitForTransactionReceipt({ hash, pollingInterval: LOOK_MS, timeout: blockMs })
   if (status !== 'success') throw new Error(`${hash} failed`)
   return { hash, block: blockNumber }
 }
@@ -74,24 +76,24 @@ export const tokensOf = ({ node }: Hub, token: string, owner: string): Promise<b
 export async function deposit(
   hub: Hub, { account }: Pick<Trader, 'account'>, token: string, raw: bigint, beneficiary: string = account.address,
 ): Promise<Hex> {
-  const { node, wallet, vault } = hub
+  const { node, wallet, vault, blockMs } = hub
   const [address, asked] = [token as Hex, { account, chain: null, gas: 1_000_000n, gasPrice: 0n } as const]
   const allowed = await node.readContract({ address, abi: erc20Abi, functionName: 'allowance', args: [account.address, vault] })
   if (allowed < raw) await wallet.writeContract({ ...asked, address, abi: erc20Abi, functionName: 'approve', args: [vault, ENOUGH] })
   const args = [address, raw, beneficiary as Hex, DEFAULT_APPLICATION] as const
   const hash = await wallet.writeContract({ ...asked, address: vault, abi: VAULT_ABI, functionName: 'deposit', args })
-  const { status } = await node.waitForTransactionReceipt({ hash, pollingInterval: LOOK_MS, timeout: 30_000 })
+  const { status } = await node.waitForTransactionReceipt({ hash, pollingInterval: LOOK_MS, timeout: blockMs })
   if (status !== 'success') throw new Error(`the deposit ${hash} failed`)
   return hash
 }
 
 /** Pays tokens to any address: to a personal deposit address, say. */
 export async function transferTokens(
-  { node, wallet }: Hub, account: PrivateKeyAccount, token: string, to: string, raw: bigint,
+  { node, wallet, blockMs }: Hub, account: PrivateKeyAccount, token: string, to: string, raw: bigint,
 ): Promise<Hex> {
   const asked = { account, chain: null, gas: 1_000_000n, gasPrice: 0n, address: token as Hex, abi: erc20Abi } as const
   const hash = await wallet.writeContract({ ...asked, functionName: 'transfer', args: [to as Hex, raw] })
-  const { status } = await node.waitForTransactionReceipt({ hash, pollingInterval: LOOK_MS, timeout: 30_000 })
+  const { status } = await node.waitForTransactionReceipt({ hash, pollingInterval: LOOK_MS, timeout: blockMs })
   if (status !== 'success') throw new Error(`the transfer ${hash} failed`)
   return hash
 }

@@ -69,7 +69,7 @@ export async function gatherMoney(exchange: Exchange, count: number): Promise<Mo
  * One move of one user, drawn by `random`: what it was. Throws what the exchange or the chain answers while it is killed, and waits for
  * neither when it `isOver`.
  */
-export async function moveMoney(
+async function moveMoney(
   exchange: Exchange, hub: Hub, storm: MoneyStorm, trader: Trader, random: () => number, isOver: () => boolean,
 ): Promise<string> {
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!
@@ -93,6 +93,39 @@ export async function moveMoney(
     await transferTokens(hub, trader.account, token.address, depositAddress!, part)
   }
   return 'deposit'
+}
+
+/** Who hears what becomes of the moves of a storm. */
+export interface StormListener {
+  moved(what: string): void
+  /** Refused, or cut off: the ledger finds out whether that lost anything. */
+  refused(reason: string): void
+}
+
+/** Everybody moves money until so many moves are done; then the exchange is killed, whatever is under way. `hub`: as {@link hubOf} has it. */
+export async function killWhileMoving(
+  exchange: Exchange, hub: Hub, storm: MoneyStorm, moves: number, random: () => number, listener: StormListener,
+): Promise<void> {
+  let left = moves
+  const killed = Promise.withResolvers<void>()
+  let isOver = false
+  const kill = (): void => {
+    if (!isOver) exchange.kill().then(killed.resolve, killed.reject)
+    isOver = true
+  }
+  const all = storm.traders.map(async (trader) => {
+    for (let move = 0; move < moves && !isOver; move++) {
+      try {
+        listener.moved(await moveMoney(exchange, hub, storm, trader, random, () => isOver))
+      } catch (error) {
+        if (!isOver) listener.refused((error as Error).message.split('\n')[0]!)
+      }
+      if (--left <= 0) kill()
+    }
+  })
+  void Promise.all(all).then(kill)
+  // What still waits for the one that is gone ends by itself.
+  await killed.promise
 }
 
 /** What somebody outside finds of one user and token: on the chain and owed by the exchange, base units. */
@@ -119,13 +152,15 @@ export async function settleMoney(exchange: Exchange, storm: MoneyStorm): Promis
     for (const token of storm.tokens) {
       const name = `${trader.address} ${token.symbol}`
       const given = storm.given.get(name)!
-      const look = async (): Promise<bigint> => {
+      let difference = 0n
+      const isThere = async (): Promise<boolean> => {
         const { chain, owed, address } = await found(hub, client, trader, token)
-        return chain + owed + address - given
+        difference = chain + owed + address - given
+        return difference >= 0n
       }
       // A deposit that is not credited yet is less than what he was given; more is never right.
-      await until(`every deposit of ${name}`, async () => (await look()) >= 0n, 30_000).catch(() => undefined)
-      differences.set(name, await look())
+      await until(`every deposit of ${name}`, isThere, 60_000).catch(() => undefined)
+      differences.set(name, difference)
     }
   }
   return differences

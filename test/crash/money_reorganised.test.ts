@@ -1,0 +1,176 @@
+/**
+ * Promise: on an outside chain that reorganises all the time, behind fewer blocks than are waited for, money is where it belongs all the
+ * same: of every withdrawal exactly one is true, that it was paid or that its funds came back, and every deposit is credited once, also
+ * when the exchange is killed (-9) meanwhile.
+ *
+ * The chain is another process's, over JSON-RPC alone. It takes its newest blocks back, again and again: some of their transactions come
+ * again in another order, some never, those of the exchange's own key among them. The outside ledger is that of money_kills.test.ts.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { parseTransaction, toHex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { createPrng } from '../../core/lib/prng.ts'
+import { verify } from '../../core/replay/verify.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { setUpOwnVault } from '../../gateway/chain/vault/deploy.ts'
+import { createChainNode } from '../../gateway/chain/vault/node.ts'
+import { startSigner } from '../../gateway/chain/vault/signer.ts'
+import { startDevnet, type DevnetNode } from '../support/devnet_node.ts'
+import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { hubOf, withdraw } from '../support/money.ts'
+import { clientOf, gatherMoney, killWhileMoving, moneyGenesis, settleMoney } from '../support/money_storm.ts'
+import { eachRound, seedOf } from '../suite/rounds.ts'
+
+const [USERS, MOVES] = [4, 12]
+const CONFIRMATIONS = 6
+/** The chain makes a block so often, and goes back after so long at most, ms. */
+const [BLOCK_MS, BACK_MS] = [200, 1_500]
+/** A user waits so long for a block, ms: his transaction may have been lost. */
+const PATIENCE_MS = 3_000
+/** Part of the transactions of a block that was taken back which never come again. */
+const LOST = 0.3
+const seed = seedOf()
+t.setTimeout(0)
+t.comment(`seed ${seed}: SEED=${seed} npm test -- test/crash/money_reorganised.test.ts`)
+
+const miner = privateKeyToAccount(generatePrivateKey())
+/** Of users and the exchange, not of who makes blocks. */
+const isMoney = (raw: Uint8Array): boolean => parseTransaction(toHex(raw)).to?.toLowerCase() !== miner.address.toLowerCase()
+
+/** Makes blocks until it is stopped, and takes them back from when it is told to. */
+class Reorganising {
+  readonly #chain: DevnetNode
+  readonly #random: ReturnType<typeof createPrng>
+  readonly #work: Promise<unknown>
+  #isOver = false
+  #takesBack = false
+  /** The highest block that there ever was. */
+  #highest = 0
+  /** How often blocks were taken back, and how many transactions of them came again and never came again. */
+  readonly seen = { times: 0, again: 0, lost: 0 }
+
+  constructor(chain: DevnetNode, seed: number) {
+    this.#chain = chain
+    this.#random = createPrng(seed)
+    this.#work = Promise.all([this.#mine(), this.#goBack()])
+  }
+
+  begin(): void {
+    this.#takesBack = true
+  }
+
+  /** It only grows, from now on. */
+  calm(): void {
+    this.#takesBack = false
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true
+    await this.#work
+  }
+
+  async #mine(): Promise<void> {
+    while (!this.#isOver) {
+      this.#chain.time = Math.floor(Date.now() / 1000)
+      await this.#chain.mine(miner)
+      await pause(BLOCK_MS)
+    }
+  }
+
+  async #goBack(): Promise<void> {
+    const { devnet } = this.#chain
+    while (!this.#isOver) {
+      await pause(this.#random.below(BACK_MS))
+      const head = devnet.blocks.length - 1
+      this.#highest = Math.max(this.#highest, head)
+      // Nobody who ever waited for his confirmations sees his block go.
+      const most = head - (this.#highest - (CONFIRMATIONS - 1))
+      if (!this.#takesBack || most <= 0) continue
+      let kept = 0
+      let money = 0
+      const again = await this.#chain.reorganise(1 + this.#random.below(most), (transactions) => {
+        const all = transactions.filter(isMoney)
+        const some = all.filter(() => this.#random.unit() >= LOST)
+        ;[money, kept] = [all.length, some.length]
+        return some.map((raw) => [this.#random.unit(), raw] as const).sort(([a], [b]) => a - b).map(([, raw]) => raw)
+      })
+      this.seen.times++
+      this.seen.again += again
+      this.seen.lost += money - again
+      if (again > kept) throw new Error('more came again than was sent again')
+    }
+  }
+}
+
+t.test('kill -9 and reorganisations while money moves', async (t) => {
+  const random = createPrng(seed).unit
+  const genesisText = moneyGenesis()
+  const genesis = parseGenesis(genesisText)
+  const chain = await startDevnet(t, genesis)
+  const directory = temporaryDirectory()
+  const [genesisFile, keyFile] = [join(chain.directory, 'genesis.json'), join(chain.directory, 'operator.key')]
+  const key = generatePrivateKey()
+  writeFileSync(genesisFile, genesisText)
+  writeFileSync(keyFile, key.slice(2), { mode: 0o600 })
+  const { signer, end } = await startSigner({ kind: 'given', key })
+  const node = createChainNode({ chainId: genesis.chainId, url: chain.url, timeoutMs: 10_000, now: Date.now })
+  const { vault, factory } = await setUpOwnVault({ node, signer, genesis, dataDir: chain.directory, feePerGasMax: 10n ** 9n })
+  await end()
+  // Whoever sets up contracts waits for their blocks to count, before he lets anybody in.
+  for (let block = 1; block < CONFIRMATIONS; block++) await chain.mine(miner)
+
+  let running: Exchange | null = null
+  t.teardown(async () => {
+    await running?.kill()
+    removeDirectory(directory)
+  })
+  const flags = [
+    '--genesis', genesisFile, '--snapshot-every', '25', '--grpc-thread', '0', '--vault', '1', '--settlement-seconds', '1',
+    '--chain-rpc-url', chain.url, '--vault-address', vault, '--factory-address', factory, '--vault-key-file', keyFile,
+    '--chain-confirmations', String(CONFIRMATIONS), '--chain-poll-ms', '100',
+  ]
+  // Users ask the same node.
+  const chainPort = Number(new URL(chain.url).port)
+  const start = async (): Promise<Exchange> => (running = { ...(await startExchange(directory, flags)), chainPort })
+  let exchange = await start()
+  const reorganising = new Reorganising(chain, seed)
+  t.teardown(() => reorganising.stop())
+  const storm = await gatherMoney(exchange, USERS)
+  // Everybody has something to deposit.
+  const hub = await hubOf(exchange, clientOf(exchange, storm.traders[0]!))
+  await Promise.all(storm.traders.map((trader) => withdraw(hub, trader, storm.tokens[0]!.assetId, '1')))
+  reorganising.begin()
+  const moved = new Map<string, number>()
+  const listener = {
+    moved: (what: string) => void moved.set(what, (moved.get(what) ?? 0) + 1),
+    refused: (reason: string) => t.comment(`refused: ${reason}`),
+  }
+  const strike = async (): Promise<void> => {
+    const now = await hubOf(exchange, clientOf(exchange, storm.traders[0]!), PATIENCE_MS)
+    await killWhileMoving(exchange, now, storm, 1 + Math.floor(random() * MOVES), random, listener)
+    exchange = await start()
+  }
+  for (const _ of eachRound(t, { short: 2, deep: 60 })) await strike()
+  const isWhole = (): boolean => moved.has('withdrawal') && moved.has('deposit') && reorganising.seen.again > 0 && reorganising.seen.lost > 0
+  for (let more = 0; more < 20 && !isWhole(); more++) await strike()
+  reorganising.calm()
+  for (const [name, difference] of await settleMoney(exchange, storm)) t.equal(difference, 0n, `${name}: what was given is there`)
+  const { times, again, lost } = reorganising.seen
+  t.comment([...moved].map(([what, count]) => `${count} x ${what}`).join(', '))
+  t.comment(`${times} reorganisations; ${again} transactions came again, ${lost} never`)
+  t.ok(isWhole(), 'money went both ways, and the chain took some of it back')
+
+  const ask = async (path: string): Promise<unknown> => {
+    const headers = { 'x-operator-token': exchange.operatorToken }
+    return (await fetch(`http://127.0.0.1:${exchange.operatorPort}${path}`, { headers })).json()
+  }
+  t.match(await ask('/withdrawals'), { stopped: 'NONE', total: 0 }, 'nobody stopped withdrawals')
+  t.match(await ask('/chain'), { chains: [{ rewinds: 0, reorganised: false }] }, 'no confirmed block went')
+  t.equal(await exchange.stop(), 0, 'orderly stop')
+  running = null
+  const verified = verify(directory, () => undefined)
+  t.ok(verified.snapshots.length > 0 && verified.snapshots.every(({ verdict }) => verdict === 'ok'), 'snapshots are what replay gives')
+})
