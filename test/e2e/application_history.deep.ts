@@ -10,7 +10,7 @@ import {
 } from '../support/exchange.ts'
 import { pairOf } from '../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 const DESK = 'desk'
 
 /** A new user of the application, with test funds. */

@@ -126,6 +126,7 @@ async function tradeOneByOne(script: Script): Promise<void> {
   await script.call('CreateOrder', { ...limit, side: 'BUY', price: '2000', postOnly: true }, taker)
   const replaced = await script.call('ReplaceOrder', { orderId: first['orderId'], price: '2002', quantity: '0.4' }, maker)
   await script.call('ReplaceOrder', { orderId: first['orderId'], price: '2003' }, maker)
+  await historyReached(script.exchange)
   await script.call('GetOrder', { orderId: first['orderId'] }, maker)
   await script.call('GetOrder', { orderId: replaced['orderId'] }, maker)
   await script.call('GetOrder', { orderId: replaced['orderId'] }, taker)
@@ -229,6 +230,7 @@ async function delegate(script: Script): Promise<void> {
   await script.call('RevokeDelegatedAgent', { agentId: id }, taker)
   await script.call('RevokeDelegatedAgent', { agentId: id }, maker)
   await script.call('RevokeDelegatedAgent', { agentId: id }, maker)
+  await historyReached(script.exchange)
   await script.call('GetOrder', { orderId }, maker)
   await script.call('GetProfile', {}, agent)
 }
@@ -298,6 +300,7 @@ async function openPosition(script: Script, marginAccountId: string): Promise<vo
   const preview = { tradingPairId, side: 'BUY', orderType: 'LIMIT', quantity: '0.02', price: '65000', leverage: '5' }
   await script.call('GetPerpConfig', { tradingPairId })
   await script.call('GetPerpConfig', { tradingPairId: script.pair })
+  await historyReached(script.exchange)
   await script.call('ListFundingRates', { tradingPairId })
   const order = { ...preview, tradingMode: 'MARGIN' }
   await script.call('CreateOrder', preview, maker)
@@ -325,6 +328,7 @@ async function tradePerpetual(script: Script): Promise<void> {
   await openPosition(script, marginAccountId)
   const { positions } = await script.call('ListPositions', { tradingPairId }, taker)
   const { positionId, riskBucketId } = positions[0]
+  await historyReached(script.exchange)
   for (const trader of [taker, maker]) await script.call('GetPosition', { positionId }, trader)
   await script.call('GetPositionRisk', { positionId }, taker)
   await script.call('ListFundingPayments', { positionId }, taker)
@@ -341,6 +345,7 @@ async function tradePerpetual(script: Script): Promise<void> {
   await script.call('ClosePosition', { positionId, closeType: 'LIMIT', price: '64900', quantity: '0.005' }, taker)
   await script.call('ClosePosition', { positionId, closeType: 'LIMIT' }, taker)
   for (let times = 0; times < 2; times++) await script.call('ClosePosition', { positionId, closeType: 'MARKET' }, taker)
+  await historyReached(script.exchange)
   await script.call('GetPosition', { positionId }, taker)
   await script.call('ListOrders', { tradingPairId, status: ['SUBMITTED'] }, taker)
   for (const trader of [taker, maker]) await script.call('BatchCancelAllOrders', {}, trader)

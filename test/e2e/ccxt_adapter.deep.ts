@@ -8,7 +8,7 @@ import * as ccxt from '../../gateway/client/ccxt/index.ts'
 import { BALANCE, BOOK, MARKET, misfits, ORDER, POSITION, TICKER, TRADE, type Shape } from '../support/ccxt_shapes.ts'
 import { historyReached, operate, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 const directory = temporaryDirectory()
 const exchange = await startExchange(directory)
 const venues: ccxt.Ringbook[] = []

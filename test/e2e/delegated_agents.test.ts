@@ -8,7 +8,7 @@ import { connectGrpc } from '../support/grpc.ts'
 import { newUser, signIn, signInFor } from '../support/sign_in.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 
 const directory = temporaryDirectory()
 const exchange = await startExchange(directory, ['--gateways', '2', '--sign-in-per-address', '1000', '--sign-in-per-ip', '1000'])

@@ -18,7 +18,7 @@ import { historyReached, removeDirectory, startExchange, temporaryDirectory } fr
 import { testGenesis } from '../support/gateway_harness.ts'
 import { eventsOf, post, startMatcher, takeAnswers, type Matcher } from '../support/journal.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 const [HOUR, MINUTE, HOURS] = [3_600_000, 60_000, 5]
 const GENESIS = testGenesis({}, true)
 const genesis = parseGenesis(GENESIS)

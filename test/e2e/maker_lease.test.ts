@@ -8,7 +8,7 @@ import { removeDirectory, startExchange, temporaryDirectory, type Exchange } fro
 import { operator } from '../support/operator_command.ts'
 import { newTrader, pairOf, sodiumSigner } from '../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 
 /** Sets a launch up on the command line, whose mistakes are said. */
 async function configure(t: Test, exchange: Exchange, userId: string, wallet: string): Promise<void> {

@@ -11,8 +11,9 @@ import { Session } from '../../gateway/docs/guide/client.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import type { Row } from '../../gateway/operations/row.ts'
 import {
-  issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
+  historyReached, issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'
+import { refusalWhenReached } from '../support/history_behind.ts'
 import {
   checkingFetch, createChecker, fieldsOf, findOperation, type ApiDocument, type Checker, type DocumentOperation,
 } from '../support/openapi_check.ts'
@@ -21,7 +22,7 @@ import { openPosition } from '../support/perpetual_position.ts'
 import { earnReward, newTrader, pairOf, sodiumSigner } from '../support/traders.ts'
 import { wrongBodies, wrongValues } from '../support/wrong_values.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 const names = Object.keys(TABLE) as OperationName[]
 /** It answers nothing but 403. */
 const CLOSED: OperationName = 'SubmitApplication'
@@ -66,13 +67,10 @@ function resolve(schema: Readonly<Record<string, unknown>>): Readonly<Record<str
   return typeof $ref === 'string' ? document.components.schemas[$ref.split('/').pop()!]! : schema
 }
 
+type Sampled = { readonly 'x-codeSamples': readonly { readonly lang: string; readonly source: string }[] }
+
 /** What ids and nonces of the examples name is not here, and who calls is no payout wallet and earned nothing. */
 const NOTHING_HERE = /^(null|(ORDER_|POSITION_)?NOT_FOUND|NONCE_INVALID|NOT_PAYOUT_WALLET|INSUFFICIENT_BALANCE)$/
-
-interface CodeSample {
-  readonly lang: string
-  readonly source: string
-}
 
 t.test('every operation answers 200 as the document says', async (t) => {
   const [maker, taker] = [await trader(), await trader()]
@@ -84,6 +82,7 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await taker.CreateOrder({ tradingPairId, orderType: 'MARKET', side: 'BUY', quantity: '0.1', slippageToleranceBps: 50 })
   await maker.GetOrder({ orderId: ask.orderId })
   await maker.GetOrderbook({ tradingPairId, depth: 5, magnitude: 10, denomination: 'QUOTE' })
+  await historyReached(exchange)
   const { trades } = await taker.ListTrades({ tradingPairId })
   await taker.GetTrade({ tradeId: trades[0]!.id })
   await maker.ListAccountTrades({ pageToken: '' })
@@ -207,6 +206,7 @@ async function tradePerpetual(maker: Client, taker: Client): Promise<void> {
   await waitForPrices(maker, tradingPairId, positionId)
   await taker.CreateOrder({ ...order, tradingMode: 'MARGIN', price: '64000' })
   await maker.ClosePosition({ positionId, closeType: 'IOC', price: '64000' })
+  await historyReached(exchange)
   await maker.ListPositions({ status: 'CLOSED' })
   const { marginAccountId: sub } = await maker.CreateMarginSubAccount({ label: 'basis' })
   await maker.TransferCollateralToSubAccount({ marginAccountId: sub, amount: '10' })
@@ -228,8 +228,10 @@ async function waitForPrices(maker: Client, tradingPairId: string, positionId: s
   const waits = { triggerPrice: '90000', triggerDirection: 'ABOVE', conditionalExpiry: '2090-01-01T00:00:00Z' } as const
   await maker.CreateTwapOrder({ ...terms, ...waits, durationSeconds: 60, executionStyle: 'PASSIVE' })
   await maker.ListTwapOrders({ pageToken: '' })
+  await historyReached(exchange)
   await maker.ListTwapSlices({ twapOrderId })
   await maker.CancelTwapOrder({ twapOrderId })
+  await historyReached(exchange)
   await maker.GetTwapOrder({ twapOrderId })
 }
 
@@ -348,7 +350,7 @@ t.test('things that are not there, bodies that are none, budgets and maintenance
   }
   for (const [name, code] of Object.entries(missing) as [OperationName, string][]) {
     const target = TABLE[name].path.replaceAll(/\{\w+\}/g, MISSING)
-    t.equal((await raw(signed(signer, { ...example(name), target }))).code, code, name)
+    t.equal(await refusalWhenReached(exchange, async () => (await raw(signed(signer, { ...example(name), target }))).code), code, name)
   }
   const order = JSON.parse(example('CreateOrder').body!) as Record<string, unknown>
   const place = (change: object): Promise<{ code: string | null }> =>
@@ -431,7 +433,7 @@ t.test('the program of the guide signs in and trades, and every sample is one th
   const AsyncFunction = (async () => undefined).constructor as new (...parts: string[]) => (session: Session) => Promise<unknown>
   const revoke = 'Revoke'
   for (const name of [...names.filter((each) => each !== revoke), revoke] as OperationName[]) {
-    const operation = findOperation(document, TABLE[name].method, TABLE[name].path) as unknown as { 'x-codeSamples': CodeSample[] }
+    const operation = findOperation(document, TABLE[name].method, TABLE[name].path) as unknown as Sampled
     const { source } = operation['x-codeSamples'].find(({ lang }) => lang === 'TypeScript')!
     if (TABLE[name].access === 'server-key') {
       const here = source.replace(/http:\/\/[^/]+/, exchange.baseUrl)
@@ -439,10 +441,8 @@ t.test('the program of the guide signs in and trades, and every sample is one th
       t.notOk((answer as { code?: string }).code, `${name}: ${source}`)
       continue
     }
-    const refused = await new AsyncFunction('session', source)(session).then(
-      () => null,
-      (envelope: { code: string }) => envelope.code,
-    )
+    const refused = await refusalWhenReached(exchange, () =>
+      new AsyncFunction('session', source)(session).then(() => null, (envelope: { code: string }) => envelope.code))
     if (name === CLOSED) t.equal(refused, 'PERMISSION_DENIED')
     else t.match(String(refused), NOTHING_HERE, `${name}: ${source}`)
   }

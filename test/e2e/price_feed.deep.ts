@@ -14,7 +14,7 @@ import { testGenesis } from '../support/gateway_harness.ts'
 import { StreamServer } from '../support/stream_server.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 
 const [BTC, ETH, SEI] = ['BTC/USDC-PERP', 'ETH/USDC-PERP', 'SEI/USDC-PERP'] as const
 /** After which the price of ETH is stale; those of the others are after 30. */

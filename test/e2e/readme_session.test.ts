@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 const root = join(import.meta.dirname, '..', '..')
 
 /** Runs a script as the README does; its output. */

@@ -8,7 +8,7 @@ import { historyReached, removeDirectory, startExchange, temporaryDirectory } fr
 import { operator } from '../support/operator_command.ts'
 import { newTrader, newWallet, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 
 const codeOf = async (client: Client): Promise<string> => (await client.GetReferralPosition()).referralCode
 

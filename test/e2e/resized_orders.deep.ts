@@ -8,7 +8,7 @@ import { historyReached, operate, removeDirectory, startExchange, temporaryDirec
 import { newTrader, pairOf } from '../support/traders.ts'
 import { createClient, type Client } from '../../gateway/client/index.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 const directory = temporaryDirectory()
 t.teardown(() => removeDirectory(directory))
 let exchange: Exchange = await startExchange(directory)

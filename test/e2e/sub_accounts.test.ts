@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { consentOf } from '../support/consent.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { historyReached, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { farFromMidnight } from '../support/midnight.ts'
 import { until } from '../support/money.ts'
@@ -122,6 +122,7 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
     t.match(taken, { amount: '0.5' })
     t.strictSame(await family.balance(sub, USDC), ['100', '0'])
     t.strictSame(await family.balance(master, USDC), ['9900', '0'])
+    await historyReached(exchange)
     const { movements } = await family.byMaster('ListMovements', { page: 1 })
     t.match(movements.slice(0, 2), [
       { id: taken['movementId'], entryType: 'CREDIT', amount: '0.5' }, { id: given['movementId'], entryType: 'DEBIT', amount: '100.5' },

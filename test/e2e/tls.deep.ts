@@ -13,7 +13,7 @@ import { EXIT } from '../../core/threads.ts'
 import { certificateFiles, makeCertificate } from '../support/certificates.ts'
 import { removeDirectory, startExchange, StartFailed, temporaryDirectory } from '../support/exchange.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 const root = join(import.meta.dirname, '..', '..')
 const directory = temporaryDirectory()
 t.teardown(() => removeDirectory(directory))
@@ -24,7 +24,7 @@ const FLAGS = ['--gateways', '2', '--chain', '0']
 const fingerprint = ({ cert }: { cert: string }): string => new X509Certificate(cert).fingerprint256
 
 async function until(condition: () => Promise<boolean> | boolean): Promise<boolean> {
-  for (let i = 0; i < 1_500; i++) {
+  for (let i = 0; i < 6_000; i++) {
     if (await condition()) return true
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

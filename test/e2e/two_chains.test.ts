@@ -65,7 +65,8 @@ t.test('deposits on another chain', async (t) => {
     const headers = { 'x-operator-token': exchange.operatorToken }
     return (await fetch(`http://127.0.0.1:${exchange.operatorPort}${path}`, { headers })).json() as Promise<Record<string, any>>
   }
-  const tokenOf = async (): Promise<Record<string, string>> => (await ask('/solvency'))['tokens'].find((each: any) => each.symbol === 'USDC')
+  const covered = async (): Promise<Record<string, string>> =>
+    (await ask('/solvency'))['tokens'].find((each: any) => each.symbol === 'USDC')
   const { id, available } = await usdc()
   t.equal(available, 10_000, 'of the faucet')
 
@@ -83,7 +84,7 @@ t.test('deposits on another chain', async (t) => {
     const { movements } = await ann.client.ListMovements({ transactionType: 'DEPOSIT' })
     return movements.length === 2 && movements.some((each) => each.txHash === txHash && each.amount === '3000')
   })
-  await until('a look at both chains', async () => (await tokenOf())['elsewhere'] === '4000')
+  await until('a look at both chains', async () => (await covered())['elsewhere'] === '4000')
   t.match(await ask('/solvency'), { solvent: true, stopped: 'NONE' })
 
   const paid = await withdraw(hub, ann, id, '2000')

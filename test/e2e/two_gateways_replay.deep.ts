@@ -23,7 +23,7 @@ import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const ORDERS = 1500
 const CUTS = 50
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 
 /** Orders, cancels and replaces of one trader, on a connection of its own. */
 async function load(baseUrl: string, trader: Trader, pair: string, random: () => number): Promise<void> {

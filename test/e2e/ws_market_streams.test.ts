@@ -12,7 +12,7 @@ import { newTrader, pairOf } from '../support/traders.ts'
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const TRADES = 60
 const INTERVALS = ['1m', '15m', '1h', '1w'] as const
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/e2e/ws_market_streams.test.ts`)
 
 const directory = temporaryDirectory()

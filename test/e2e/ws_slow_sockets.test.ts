@@ -26,7 +26,7 @@ const BATCH = 100
 const SLACK_MB = 200
 /** A buffer grows by doubling. */
 const MEMORY_MOST = SLOW * 2 * BUFFER_KB * 1024 + SLACK_MB * 2 ** 20
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 
 /** A batch around 0.3, a part of which trades. */
 async function trade(client: Client, pair: string, random: Prng): Promise<number> {

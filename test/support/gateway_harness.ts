@@ -417,6 +417,9 @@ export function parseReplies(bytes: Buffer, bodies = true): { replies: Reply[]; 
   return { replies, rest: bytes.subarray(at).toString('latin1') }
 }
 
+/** How long an answer may take on a busy machine, ms. */
+const ANSWER_MS = 20_000
+
 /** One request with exactly these headers (plus Host, User-Agent and Content-Length unless given). */
 export async function request(
   port: number, method: string, target: string, headers: Headers | [string, string][] = {}, body: string | Buffer = '',
@@ -428,7 +431,8 @@ export async function request(
   if (!has('host')) lines.push('Host: test')
   if (!has('user-agent')) lines.push('User-Agent: test')
   if (!has('content-length') && bytes.length > 0) lines.push(`Content-Length: ${bytes.length}`)
-  const { replies } = await sendRaw(port, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]), 1, 0)
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+  const { replies } = await sendRaw(port, Buffer.concat([head, bytes]), 1, 0, ANSWER_MS)
   const reply = replies[0]
   if (reply === undefined) return { status: 0, headers: {}, text: '', json: null }
   return reply

@@ -1,12 +1,14 @@
 /** Parts of the script that e2e/both_transports.deep.ts plays over both transports: orders that wait, copy trading, programs. */
 import { withdrawalId as withdrawalIdOf } from '../../core/layout/ids.ts'
 import type { OperationName } from '../../gateway/operations/index.ts'
+import { historyReached, type Exchange } from './exchange.ts'
 import type { Json, Wallet } from './transports.ts'
 
 export interface Script {
   readonly maker: Wallet
   readonly taker: Wallet
   readonly perpetual: string
+  readonly exchange: Exchange
   call(name: OperationName, input?: Json, trader?: Wallet | null): Promise<Json>
 }
 
@@ -19,8 +21,10 @@ export async function waitForPrices(script: Script, positionId: string): Promise
   const startTime = new Date(Date.now() + 3_600_000).toISOString()
   const twap = { tradingPairId, side: 'BUY', quantity: '0.01', durationSeconds: 600, startTime, tradingMode: 'MARGIN', leverage: '5' }
   const { twapOrderId } = await script.call('CreateTwapOrder', twap, taker)
+  await historyReached(script.exchange)
   for (const name of ['ListConditionalOrders', 'ListTwapOrders'] as const) await script.call(name, {}, taker)
   for (const name of ['GetConditionalOrder', 'CancelConditionalOrder'] as const) await script.call(name, { conditionalOrderId }, taker)
+  await historyReached(script.exchange)
   for (const name of ['GetTwapOrder', 'ListTwapSlices', 'CancelTwapOrder'] as const) await script.call(name, { twapOrderId }, taker)
 }
 
@@ -28,6 +32,7 @@ export async function waitForPrices(script: Script, positionId: string): Promise
 export async function followLeader(script: Script): Promise<void> {
   const { maker, taker } = script
   await script.call('RegisterLeader', { handle: 'alpha' }, maker)
+  await historyReached(script.exchange)
   await script.call('ListLeaders', {}, taker)
   const { followId } = await script.call('CreateFollow', { leader: 'alpha', allocation: '50' }, taker)
   await script.call('CreateFollow', { leader: 'alpha', allocation: '50' }, taker)
@@ -54,6 +59,7 @@ export async function askPrograms(script: Script, address: string): Promise<void
   const { maker } = script
   await script.call('GetBuildercodesConfig', { clientId: 'ringbook' })
   await script.call('SetBuilderFee', { bps: 0, makerBps: null }, maker)
+  await historyReached(script.exchange)
   for (const name of ['GetReferralPosition', 'GetReferralDownline', 'GetRewardsBalance'] as const) await script.call(name, {}, maker)
   const { balances } = await script.call('ListBalances', {}, maker)
   await askWithdrawals(script, balances[0].assetId)

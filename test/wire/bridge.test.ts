@@ -2,7 +2,7 @@
  * The bridge between requests and rings: credits, shares, deadlines, late replies, sleeping, waking. Both ring ends are in this thread.
  * Alone: it tells a thread that was woken from one that looked by itself.
  */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { askedKindOf } from '../../core/layout/answers.ts'
 import { CONDITIONAL_ORDER, eventName, EventType, eventTypeOf, ORDER_ENDED, RESULT, TWAP_ORDER } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
@@ -158,15 +158,32 @@ t.test('what a mass cancel ended goes to who asked for it, and to nobody else', 
   closeEngineClient(engine)
 })
 
+/** How each park from now on ended: `ok`, woken; or `timed-out`. */
+function endsOfParking(t: Test): string[] {
+  const ends: string[] = []
+  const { waitAsync } = Atomics
+  t.teardown(() => (Atomics.waitAsync = waitAsync))
+  Atomics.waitAsync = ((...given: Parameters<typeof waitAsync>) => {
+    const wait = waitAsync(...given)
+    if (wait.async) void wait.value.then((end) => ends.push(end))
+    return wait
+  }) as typeof waitAsync
+  return ends
+}
+
 t.test('a parked gateway is woken by its reply', async (t) => {
   const { engine, matcher } = setUp()
+  const ends = endsOfParking(t)
   let answered = 0
-  const row = post(engine, { ...silent, onResult: () => answered++ })
-  t.ok(await until(() => Atomics.load(engine.cell, WAIT.SLEEPING) === 1), 'parks when nothing comes')
-  const from = performance.now()
-  matcher.reply(EventType.RESULT, row)
-  t.ok(await until(() => answered === 1))
-  t.ok(performance.now() - from < 500, 'long before it would have looked by itself')
+  // A park may be over by itself just before the reply; then with another request.
+  for (let tries = 1; tries <= 20 && ends[0] !== 'ok'; tries++) {
+    const row = post(engine, { ...silent, onResult: () => answered++ })
+    t.ok(await until(() => Atomics.load(engine.cell, WAIT.SLEEPING) === 1), 'parks when nothing comes')
+    ends.length = 0
+    matcher.reply(EventType.RESULT, row)
+    t.ok(await until(() => answered === tries))
+  }
+  t.equal(ends[0], 'ok', 'woken, and not by itself when it would have looked again')
   t.equal(Atomics.load(engine.cell, WAIT.SLEEPING), 0)
   await turn()
   t.equal(engine.polling, false, 'and rests when nothing is in flight')

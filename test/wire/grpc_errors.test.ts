@@ -10,8 +10,8 @@ import { SET_MAINTENANCE_COMMAND, CommandType } from '../../core/layout/command.
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { codeOf, createStatusWriter } from '../../gateway/grpc/status.ts'
 import { Refused } from '../../gateway/refused.ts'
-import { call, startHarness } from '../support/gateway_harness.ts'
-import { connectGrpc, credentialsFor, detailsOf, encodeMessage, pathOf, schema } from '../support/grpc.ts'
+import { call, startHarness, type Session } from '../support/gateway_harness.ts'
+import { connectGrpc, credentialsFor, detailsOf, encodeMessage, pathOf, schema, type GrpcReply } from '../support/grpc.ts'
 
 const harness = await startHarness(['--grpc-thread', '1', '--enforce-rate-limits', '1', '--rate-create-per-second', '1000',
   '--rate-create-per-minute', '5'])
@@ -83,16 +83,28 @@ t.test('a method nobody serves is UNIMPLEMENTED', async (t) => {
   }
 })
 
+/** Answers to six orders of a new account, all in one minute of the wall clock: the budget is one of a minute. */
+async function sixOrders(): Promise<{ session: Session; replies: GrpcReply[] }> {
+  const minuteNow = (): number => Math.floor(Date.now() / 60_000)
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const session = await harness.openSession()
+    await client.call('Mint', {}, session)
+    const minute = minuteNow()
+    const replies: GrpcReply[] = []
+    for (let i = 0; i < 6; i++) replies.push(await client.call('CreateOrder', ORDER, session))
+    if (minuteNow() === minute) return { session, replies }
+  }
+  throw new Error('five times a minute ended meanwhile')
+}
+
 t.test('metered answers tell the budget, a refusal when to come back', async (t) => {
-  const session = await harness.openSession()
-  await client.call('Mint', {}, session)
-  for (let left = 4; left >= 0; left--) {
-    const { code, metadata } = await client.call('CreateOrder', ORDER, session)
+  const { session, replies } = await sixOrders()
+  for (const [i, { code, metadata }] of replies.slice(0, 5).entries()) {
     t.equal(code, status.OK)
     t.equal(metadata['x-ratelimit-limit-minute'], '5')
-    t.equal(metadata['x-ratelimit-remaining-minute'], String(left))
+    t.equal(metadata['x-ratelimit-remaining-minute'], String(4 - i))
   }
-  const over = await client.call('CreateOrder', ORDER, session)
+  const over = replies[5]!
   t.match(over, { code: status.RESOURCE_EXHAUSTED, reason: 'RATE_LIMIT_EXCEEDED' })
   t.ok(over.retrySeconds! >= 1 && over.retrySeconds! <= 60, 'RetryInfo')
   t.equal(over.metadata['retry-after'], String(over.retrySeconds))

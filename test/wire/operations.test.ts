@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
-import { DISK, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { DISK, GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { compile } from '../../gateway/operations/operation.ts'
 import { type OperationName, OPERATIONS } from '../../gateway/operations/index.ts'
 import { call, request, signed, startHarness, testGenesis, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
@@ -190,7 +190,9 @@ t.test('a full service says so and applies nothing', async (t) => {
   const waiting = Array.from({ length: 200 }, () => request(harness.port, 'POST', ORDERS, signed(session, 'POST', ORDERS, body), body))
   const before = harness.lastSequence()
   let refused: Reply
-  // The two hundred arrive in their own time; a batch of 100 is refused as soon as 25 of them hold their slots.
+  // The two hundred arrive in their own time; a batch of 100 is refused as soon as 25 of them hold their slots, and waits like them before.
+  const counters = gatewayCounters(harness.shared.counters, 1)
+  for (let look = 0; look < 2_000 && counters[GATEWAY.pending]! < 25; look++) await new Promise((resolve) => setTimeout(resolve, 5))
   for (let i = 0; ; i++) {
     refused = await call(
       harness, session, 'POST', `${ORDERS}/batch-create`, { orders: Array.from({ length: 100 }, () => ({ ...one, timeInForce: 'IOC' })) },

@@ -225,7 +225,7 @@ t.test('behind its deadline there is no calldata, and when it is EXPIRED the fun
   const session = await funded()
   const { id: withdrawalId } = await initiate(rest, session)
   vault = () => null
-  await advance(harness, withdrawalId, 'SIGNED', { deadline: Math.ceil(Date.now() / 1000) * 1000 + 1000 })
+  await advance(harness, withdrawalId, 'SIGNED', { deadline: Math.ceil(Date.now() / 1000) * 1000 + 5000 })
   const ask = (): Promise<Json> => rest('GetWithdrawalCalldata', { withdrawalId }, session) as Promise<Json>
   // While it is good the vault thread is asked, which is silent here.
   await until('the deadline', async () => Date.now() > Date.parse((await read(rest, session, withdrawalId))['expiresAt']) + 100)

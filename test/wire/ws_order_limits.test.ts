@@ -88,7 +88,7 @@ t.test('order messages have a byte budget of their own', async (t) => {
 const FULL = {
   ...BODY, quantity: '1000000000.123456', price: '1000000000.1234', timeInForce: 'GTC', postOnly: true, useMasterBalance: false,
   reduceOnly: false, tradingMode: 'SPOT', clientOrderId: 'x'.repeat(40), idempotencyKey: 'y'.repeat(128),
-  selfTradePreventionMode: 'CANCEL_TAKER', expirationDate: '2030-01-01T00:00:00.000Z',
+  selfTradePreventionMode: 'CANCEL_TAKER', expirationDate: '2090-01-01T00:00:00.000Z',
 }
 
 t.test('a batch of a hundred orders fits, signed or not; what is longer ends the connection with 1009', async (t) => {
@@ -169,6 +169,7 @@ t.test('a client that leaves loses its answers, and nothing else is kept', async
   const aborted = counters[GATEWAY.aborted]!
   harness.hold(false)
   t.ok(await until(() => counters[GATEWAY.pending] === 0))
+  t.ok(await until(() => counters[GATEWAY.aborted]! - aborted >= 19))
   t.equal(counters[GATEWAY.aborted]! - aborted, 19)
   const { json } = await call(harness, session, 'GET', '/api/v1/orders?status=SUBMITTED')
   t.equal(json.total, 1, 'what was sent was done')
