@@ -154,13 +154,13 @@ t.test('kill -9 and reorganisations while money moves', async (t) => {
     exchange = await start()
   }
   for (const _ of eachRound(t, { short: 2, deep: 60 })) await strike()
-  const isWhole = (): boolean => moved.has('withdrawal') && moved.has('deposit') && reorganising.seen.again > 0 && reorganising.seen.lost > 0
+  const { seen } = reorganising
+  const isWhole = (): boolean => moved.has('withdrawal') && moved.has('deposit') && seen.again > 0 && seen.lost > 0
   for (let more = 0; more < 20 && !isWhole(); more++) await strike()
   reorganising.calm()
   for (const [name, difference] of await settleMoney(exchange, storm)) t.equal(difference, 0n, `${name}: what was given is there`)
-  const { times, again, lost } = reorganising.seen
   t.comment([...moved].map(([what, count]) => `${count} x ${what}`).join(', '))
-  t.comment(`${times} reorganisations; ${again} transactions came again, ${lost} never`)
+  t.comment(`${seen.times} reorganisations; ${seen.again} transactions came again, ${seen.lost} never`)
   t.ok(isWhole(), 'money went both ways, and the chain took some of it back')
 
   const ask = async (path: string): Promise<unknown> => {

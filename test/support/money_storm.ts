@@ -102,7 +102,7 @@ export interface StormListener {
   refused(reason: string): void
 }
 
-/** Everybody moves money until so many moves are done; then the exchange is killed, whatever is under way. `hub`: as {@link hubOf} has it. */
+/** Everybody moves money until so many moves are done; then the exchange is killed, whatever is under way. */
 export async function killWhileMoving(
   exchange: Exchange, hub: Hub, storm: MoneyStorm, moves: number, random: () => number, listener: StormListener,
 ): Promise<void> {
