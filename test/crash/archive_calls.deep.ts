@@ -14,7 +14,7 @@ import { START } from '../../core/journal/reader.ts'
 import { EXIT } from '../../core/threads.ts'
 import { archiveStage, forget, givesBack, printed, type ArchiveStage } from '../support/archive_stage.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const TOOL = join(import.meta.dirname, '..', '..', 'core', 'journal', 'main.ts')
 
 const call = ({ directory, archived }: ArchiveStage): string[] =>

@@ -12,7 +12,7 @@ import { createClient } from '../../gateway/client/index.ts'
 import { historyReached, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const FLAGS = ['--gateways', '1', '--grpc-thread', '0', '--chain', '0', '--snapshot-every', '150', '--snapshots-kept', '2']
 const ITEMS = 50
 const core = join(import.meta.dirname, '..', '..', 'core')

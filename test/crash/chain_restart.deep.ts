@@ -11,7 +11,7 @@ import { EXIT } from '../../core/threads.ts'
 import { chainPath } from '../../gateway/chain/store.ts'
 import { createClient, RingbookError } from '../../gateway/client/index.ts'
 import { deployWallets, publicClient, type OwnedWallet } from '../support/contracts.ts'
-import { removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { logged, removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, sodiumSigner } from '../support/traders.ts'
 
 t.setTimeout(900_000)
@@ -70,7 +70,7 @@ for (const [what, damage] of DAMAGE) {
     t.equal(refused?.code, 'VERIFICATION_UNAVAILABLE')
     t.equal(refused?.status, 503)
     await t.rejects(publicClient(urlOf(exchange)).getChainId(), /the chain is not available/)
-    t.ok(exchange.log.some(({ level, msg }) => level === 'error' && /chain\.sqlite cannot be used/.test(String(msg))), 'the log says so')
+    t.match(await logged(exchange, /chain\.sqlite cannot be used/), { level: 'error' }, 'the log says so')
     t.equal(await exchange.stop(), EXIT.OK)
   })
 }

@@ -13,7 +13,7 @@ import { createClient, type Client } from '../../gateway/client/index.ts'
 import { operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const library = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1').find((path) => existsSync(path))
 /** Longer than an order lives. */
 const FAR = '+400d'

@@ -20,7 +20,6 @@ import { firstLead } from '../../core/margin/leads.ts'
 import { openSource } from '../../core/replay/steps.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
-import { RingbookError } from '../../gateway/client/index.ts'
 import { clientOf, copied, copyGenesis, gatherStorm, lead, makeMarket, setPrice, waiting } from '../support/copy_storm.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { NaiveExchange } from '../support/naive.ts'
@@ -28,6 +27,7 @@ import { compareEvents } from '../support/naive_compare.ts'
 import { compareCopies } from '../support/naive_copies_compare.ts'
 import { decodeCommand, encodeEvents } from '../support/naive_events.ts'
 import { bucketsOf, positionsOf } from '../support/naive_margin.ts'
+import { untilRead } from '../support/until_read.ts'
 import { eachRound } from '../suite/rounds.ts'
 
 const [FOLLOWERS, ORDERS] = [120, 3]
@@ -39,16 +39,6 @@ const views = (bytes: Uint8Array): Views => {
   const own = new Uint8Array(Math.ceil(bytes.length / RECORD_BYTES) * RECORD_BYTES)
   own.set(bytes)
   return viewsOf(own.buffer)
-}
-
-/** Waits until `reached`, asking as often as it can, but not for ever; what cannot be read now is asked again. */
-async function until(reached: () => Promise<boolean>): Promise<boolean> {
-  const unread = (error: unknown): boolean => {
-    if (error instanceof RingbookError && error.code === 'ENGINE_UNAVAILABLE') return false
-    throw error
-  }
-  for (let look = 0; look < 10_000; look++) if (await reached().catch(unread)) return true
-  return false
 }
 
 /** Whether the journal, replayed, ends with something that is not mirrored to everybody, though some copies were placed. */
@@ -126,13 +116,13 @@ t.test('kill -9 while the fills of a leader are mirrored', async (t) => {
     const [before, from] = [await copiedSoFar(), await sequenceNow()]
     // The answer of the last one may never come.
     const led = lead(exchange, storm, side, ORDERS).catch(() => undefined)
-    await until(async () => await copiedSoFar() > before)
+    await untilRead(async () => await copiedSoFar() > before)
     await exchange.kill()
     await led
     const found = await endsInTheMiddle(directory, from)
     exchange = await start()
     await setPrice(exchange)
-    t.ok(await until(async () => await waiting(exchange) === 0), 'it comes to its end')
+    t.ok(await untilRead(async () => await waiting(exchange) === 0), 'it comes to its end')
     return found
   }
   /** One more order of the leader to the side of his position: strikes to both sides may have left nobody any. */
@@ -140,7 +130,7 @@ t.test('kill -9 while the fills of a leader are mirrored', async (t) => {
     await makeMarket(exchange, storm, 2)
     const { positions } = await clientOf(exchange, storm.leader).ListPositions()
     await lead(exchange, storm, positions[0]?.side === 'SHORT' ? 'SELL' : 'BUY', 1)
-    t.ok(await until(async () => await waiting(exchange) === 0), 'mirrored without a kill')
+    t.ok(await untilRead(async () => await waiting(exchange) === 0), 'mirrored without a kill')
   }
   let side: 'BUY' | 'SELL' = 'BUY'
   for (const _round of eachRound(t, { short: 1, deep: 25 })) {

@@ -10,7 +10,7 @@ import { createClient, type Client } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const FLAGS = ['--chain', '0', '--ws-order-entry', '1']
 const AFTER_MS = 2000
 

@@ -15,7 +15,7 @@ import { removeDirectory, startExchange, temporaryDirectory, type Exchange } fro
 import { fetchFrom } from '../support/fetch_from.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 const LIMIT = 320
 /** Files are numbered from 0: of those open some have higher numbers, so none below this is free. */
 const NONE = 20
@@ -130,6 +130,7 @@ async function noFiles(t: Test): Promise<void> {
   await until('its successor cannot be started either', () => said(exchange, 'history follower ended').length > 1)
   limitFiles(LIMIT)
   for (const port of ports) await until('the port listens', async () => (await knock(port, 1)).made === 1)
+  await until('both are said', () => lines().length > 1)
   t.same(lines(), ['no file can', 'there are files'], 'one line a crossing')
   t.match(await buy(), /^[0-9a-f-]{36}$/)
   t.same(said(exchange, 'no room can be made'), [])

@@ -15,7 +15,7 @@ import { createClient } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const root = join(import.meta.dirname, '..', '..')
 /** Blocks of 512 or 1024 bytes, as the shell counts; either way the journal outgrows it within a few thousand orders. */
 const LIMIT_BLOCKS = 600
@@ -36,8 +36,9 @@ function startLimited(directory: string): {
   const child = spawn('bash', ['-c', command, process.execPath, ...main], { stdio: ['ignore', 'pipe', 'pipe'] })
   const log: string[] = []
   child.stderr!.on('data', (text: Buffer) => log.push(text.toString()))
+  // Behind its last line.
   const ended = new Promise<number | null>((resolve) =>
-    child.on('exit', (code, signal) => resolve(code ?? (log.push(String(signal)), null))),
+    child.on('close', (code, signal) => resolve(code ?? (log.push(String(signal)), null))),
   )
   const ready = new Promise<number>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {

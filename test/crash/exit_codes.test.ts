@@ -25,7 +25,7 @@ import { AS_NOBODY, removeDirectory, startExchange, StartFailed, temporaryDirect
 import { shuffled } from '../suite/files.ts'
 import { DEEP, eachRound, seedOf } from '../suite/rounds.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 const FLAGS = ['--gateways', '1', '--grpc-thread', '0', '--chain', '0']
 const GENESIS = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
 const NOBODY = 65_534

@@ -19,7 +19,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { failing, reasonToSkip } from '../support/strace.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const skip = reasonToSkip()
 const program = join(import.meta.dirname, '..', 'support', 'committing.ts')
 

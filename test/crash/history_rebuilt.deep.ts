@@ -11,7 +11,7 @@ import { newTrader, pairOf } from '../support/traders.ts'
 
 const ORDERS = 80
 const FLAGS = ['--gateways', '1']
-t.setTimeout(200_000)
+t.setTimeout(600_000)
 const directory = temporaryDirectory()
 let exchange: Exchange = await startExchange(directory, FLAGS)
 t.teardown(async () => {

@@ -22,7 +22,7 @@ import { snapshotFiles } from '../../core/snapshot/file.ts'
 
 const SEED = Number(process.env['SEED'] ?? 11)
 t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/crash/journal_end.test.ts`)
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 
 const PAGE = 4096
 const LEAF = 2

@@ -11,7 +11,7 @@ import { createWriter, JournalFull } from '../../core/journal/writer.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, RingbookError } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { logged, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
 t.setTimeout(900_000)
@@ -40,7 +40,7 @@ t.test('a journal that reaches its limit', async (t) => {
   t.ok((await client.ListBalances()).balances.length > 0, 'reads go on')
   await client.CancelOrder({ orderId: resting })
   t.pass('and cancels')
-  t.ok(exchange.log.some(({ level, msg }) => level === 'warn' && /near its limit: raise --journal-gb/.test(String(msg))), 'it says so')
+  t.match(await logged(exchange, /near its limit: raise --journal-gb/), { level: 'warn' }, 'it says so')
   t.equal(await exchange.stop(), EXIT.OK, 'an orderly stop')
   const { size } = statSync(dataFile(directory))
   t.ok(size <= LIMIT * 2 ** 30, `${size} bytes are within the limit, room ahead included`)

@@ -11,7 +11,7 @@ import { dataFile, openJournal } from '../../core/journal/file.ts'
 import { keyOf } from '../../core/journal/frame.ts'
 import { Scrub } from '../../core/journal/scrub.ts'
 import { EXIT } from '../../core/threads.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { logged, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { makeJournal } from '../support/journal.ts'
 import { newTrader } from '../support/traders.ts'
 
@@ -75,8 +75,7 @@ t.test('damage behind the newest snapshot, while the exchange runs', async (t) =
   }
   t.match(JSON.parse(ready), { ready: true, degraded: ['JOURNAL_DAMAGED'] }, 'it is named, and orders are matched')
   t.match(await ask('/metrics'), /^exchange_journal_damaged_places 1$/m)
-  const said = exchange.log.filter(({ level }) => level === 'error').map(({ msg }) => String(msg))
-  t.match(said.join(), /the journal is damaged: .*sequence 3: checksum/)
+  t.match(await logged(exchange, /the journal is damaged: .*sequence 3: checksum/), { level: 'error' })
   await newTrader(exchange.baseUrl, 1)
   t.equal(await exchange.stop(), EXIT.OK, 'trading goes on')
 })

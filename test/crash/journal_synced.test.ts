@@ -12,7 +12,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { parseTrace, reasonToSkip, traceTo, unsynced, type Acknowledged } from '../support/strace.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const FLAGS = ['--chain', '0', '--grpc-thread', '0', '--gateways', '1', '--snapshot-every', '1000000000']
 /** Clients at once, and orders of each: batches of one and of several. */
 const CLIENTS = 4

@@ -17,7 +17,7 @@ import { verify } from '../../core/replay/verify.ts'
 import { countersBytes, SCRUB, scrubCounters } from '../../core/ring/counters.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, type Client, type RingbookError } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { logged, removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { makeJournal } from '../support/journal.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
@@ -54,6 +54,7 @@ t.test('under a running exchange', async (t) => {
 /** Removes the file and saves it as the log says; an exchange that was started on what was saved. */
 async function removed(t: Test, exchange: Exchange, trader: Trader, acknowledged: string[]): Promise<Exchange> {
   const { dataDir, operatorPort, log } = exchange
+  const gone = /data\.mdb was removed or replaced/
   const ready = async (): Promise<string[]> =>
     ((await (await fetch(`http://127.0.0.1:${operatorPort}/ready`)).json()) as { degraded: string[] }).degraded
   rmSync(dataFile(dataDir))
@@ -62,7 +63,8 @@ async function removed(t: Test, exchange: Exchange, trader: Trader, acknowledged
   t.equal(await codeOf(trader.client.CancelOrder({ orderId: acknowledged[0]! })), 'DISK_FULL', 'nothing that would be lost')
   t.equal(await codeOf(trader.client.ListBalances({})), 'done', 'reads go on')
   t.notOk(existsSync(dataFile(dataDir)), 'no other file takes its place')
-  const said = log.filter(({ msg }) => /data\.mdb was removed or replaced/.test(String(msg)))
+  await logged(exchange, gone)
+  const said = log.filter(({ msg }) => gone.test(String(msg)))
   t.equal(said.length, 1, 'said once')
   const [, from] = /"cp (\/proc\/\d+\/fd\/\d+) /.exec(String(said[0]!['msg']))!
   copyFileSync(from!, dataFile(dataDir))

@@ -17,7 +17,7 @@ import type { AuditMessage, FromThread } from '../../core/threads.ts'
 import { withdrawalsStopped } from '../../core/view/vault.ts'
 import type { Admin } from '../../gateway/operator/admin.ts'
 import { AuditStop } from '../../gateway/operator/audit.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { logged, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { makeJournal } from '../support/journal.ts'
 
 const BATCHES = 80
@@ -93,8 +93,8 @@ t.test('the exchange goes into maintenance and says why', async (t) => {
   t.match(metrics, /^exchange_audit_failed 1$/m)
   t.match(metrics, /^exchange_audit_seconds [0-9.e-]+$/m)
   const why = 'an invariant of the state is broken: no more orders are taken'
-  t.match(exchange.log.find(({ msg }) => msg === why), { broken: /^I1/, level: 'error' })
-  t.ok(await until(() => exchange.log.some(({ msg }) => msg === 'maintenance on: the audit of the state failed')))
+  t.match(await logged(exchange, why), { broken: /^I1/, level: 'error' })
+  await logged(exchange, 'maintenance on: the audit of the state failed')
   t.equal(await exchange.stop(), 0)
   t.equal(listSnapshots(dataDir)[0], newest, 'no snapshot was made of it')
   const database = openJournal(dataDir, true)

@@ -16,7 +16,7 @@ import { removeDirectory, startExchange, StartFailed, temporaryDirectory } from 
 import { makeJournal } from '../support/journal.ts'
 import { failing, reasonToSkip } from '../support/strace.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const skip = reasonToSkip()
 const program = join(import.meta.dirname, '..', 'support', 'committing.ts')
 const made = temporaryDirectory()

@@ -15,7 +15,7 @@ import { loadSnapshot, receiptPagesOf } from '../../core/snapshot/file.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, type RingbookError } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { logged, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
@@ -45,6 +45,7 @@ t.test('pages of receipts that cannot be written', async (t) => {
   t.equal(refusal, 'DISK_RESERVE', `refused by name after ${placed} orders`)
   const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
   t.ok(Number(/^exchange_receipt_pages_waiting (\d+)/m.exec(await metrics())?.[1]) > 0)
+  await logged(exchange, /their pages cannot be written/)
   t.match(exchange.log.map(({ msg }) => msg).join('\n'), /their pages cannot be written.*\n?.*directory receipts/s)
   t.equal(await codeOf(client.ListBalances({})), 'done', 'reads go on')
   t.equal(await codeOf(client.CancelOrder({ orderId: first.orderId })), 'done', 'cancels go on')

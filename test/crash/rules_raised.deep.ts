@@ -18,7 +18,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { answersOf, postCommand, startMatcher } from '../support/journal.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 
 t.test('an older journal gets them once', async (t) => {
   const dataDir = temporaryDirectory()

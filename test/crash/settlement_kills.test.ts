@@ -17,7 +17,7 @@ import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { answersOf, openAccount, postCommand, startMatcher } from '../support/journal.ts'
 import { parseTrace, reasonToSkip, traceTo } from '../support/strace.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 
 const SCRIPT = join(import.meta.dirname, '..', 'support', 'settled_follower.ts')
 const FOLLOW = [process.execPath, '--disable-warning=ExperimentalWarning', SCRIPT]

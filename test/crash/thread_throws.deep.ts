@@ -12,7 +12,7 @@ import { createClient, type RingbookError } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 const PRELOADED = pathToFileURL(join(import.meta.dirname, '..', 'support', 'throwing_thread.ts')).href
 const FLAGS = ['--gateways', '2', '--chain', '0', '--grpc-thread', '0']
 const directory = temporaryDirectory()

@@ -22,6 +22,7 @@ import { openSource } from '../../core/replay/steps.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { untilRead } from '../support/until_read.ts'
 import {
   buildUp, FALLEN, gatherStorm, LOTS, setPrice, tidyUp, TWAP_LOTS, waiting, waitingGenesis,
 } from '../support/waiting_storm.ts'
@@ -108,12 +109,6 @@ function noteSlice(read: Read, views: Views, base: number): void {
   twapOf(read, twapOrderId(f64(views, base, at.twapSequence), views.i32[base + at.twap]!))
 }
 
-/** Waits until `reached`, asking as often as it can, but not for ever. */
-async function until(reached: () => Promise<boolean>): Promise<boolean> {
-  for (let look = 0; look < 4000; look++) if (await reached()) return true
-  return false
-}
-
 t.test('kill -9 in a storm of triggers and in the middle of TWAP orders', async (t) => {
   const directory = temporaryDirectory()
   const genesis = join(directory, 'genesis.json')
@@ -135,13 +130,13 @@ t.test('kill -9 in a storm of triggers and in the middle of TWAP orders', async 
     const before = storm.stops.length - all
     // Its answer may never come.
     const fallen = setPrice(exchange, FALLEN).catch(() => undefined)
-    await until(async () => (await waiting(exchange, storm)).stops < all)
+    await untilRead(async () => (await waiting(exchange, storm)).stops < all)
     await exchange.kill()
     await fallen
     const { stops } = await readJournal(directory)
     const fired = storm.stops.slice(before).filter((id) => stops.get(id)?.fired === 1).length
     exchange = await start()
-    const ends = await until(async () => {
+    const ends = await untilRead(async () => {
       const { stops: left, twaps } = await waiting(exchange, storm)
       return left === 0 && twaps === 0
     })

@@ -11,7 +11,7 @@ import { historyReached, removeDirectory, startExchange, temporaryDirectory } fr
 import { farFromMidnight } from '../support/midnight.ts'
 import { faultsOf, readSubjects } from '../support/worked_examples.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 /** Examples played at once, so that their commits share flushes. */
 const AT_ONCE = 8
 

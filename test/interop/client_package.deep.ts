@@ -15,7 +15,7 @@ import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { operate, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 
-t.setTimeout(400_000)
+t.setTimeout(600_000)
 const root = join(import.meta.dirname, '..', '..')
 const CONSUMER = join(import.meta.dirname, 'consumer')
 const CHROMIUM = '/usr/bin/chromium'
@@ -160,7 +160,7 @@ for (const [major, words] of [[22, []], [20, ['--experimental-websocket']]] as [
 
 /** Runs a program of the stranger while the signer of this process answers it. */
 async function spawned(command: string, words: string[]): Promise<{ stdout: string; stderr: string; code: number | null }> {
-  const child = spawn(command, words, { cwd: fresh, env: { ...process.env, EXCHANGE: baseUrl, SIGNER: signer }, timeout: 90_000 })
+  const child = spawn(command, words, { cwd: fresh, env: { ...process.env, EXCHANGE: baseUrl, SIGNER: signer }, timeout: 500_000 })
   const said = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()))

@@ -14,7 +14,7 @@ import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import { OPERATIONS } from '../../gateway/operations/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',

@@ -10,7 +10,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { newTrader, pairOf } from '../support/traders.ts'
 import { runWithWallet } from '../support/wallet_pipe.ts'
 
-t.setTimeout(400_000)
+t.setTimeout(600_000)
 const GUIDE = join(import.meta.dirname, '..', '..', 'gateway', 'docs', 'guide')
 const directory = temporaryDirectory()
 const flags = ['--vault', '1', '--chain-poll-ms', '50', '--settlement-seconds', '2']

@@ -65,7 +65,7 @@ t.test('TypeScript', async (t) => {
   const frames: Frame[] = []
   const takes: boolean[] = []
   const keys = await keysOf(session)
-  let found = (): void => undefined
+  let [found, began] = [(): void => undefined, (): void => undefined]
   let answered = (_: Frame): void => undefined
   const answer = new Promise<Frame>((resolve) => {
     answered = resolve
@@ -73,15 +73,23 @@ t.test('TypeScript', async (t) => {
   const last = new Promise<void>((resolve) => {
     found = resolve
   })
+  const first = new Promise<void>((resolve) => {
+    began = resolve
+  })
   const socket = await openStreams(url, (frame: Frame) => {
     frames.push(frame)
-    if (frame['channel'] === 'orderbook' && frame['data'] !== undefined) takes.push(book.take(frame))
+    if (frame['channel'] === 'orderbook' && frame['data'] !== undefined) {
+      takes.push(book.take(frame))
+      began()
+    }
     if (book.bids.has(LAST)) found()
     if (frame['type'] === 'result') answered(frame)
   }, keys)
   for (const [channel, params] of [['orders', {}], ['orderbook', { tradingPairId }]] as const) {
     socket.send(JSON.stringify({ type: 'subscribe', channel, params }))
   }
+  // What is traded before it comes in one snapshot.
+  await first
   await trade(session, other)
   await last
   t.ok(takes.length > 1 && takes.every((take) => take), 'every frame continues the book')

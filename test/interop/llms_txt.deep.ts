@@ -6,7 +6,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { findPython } from '../support/python.ts'
 import { runWithWallet, writeEthAccount } from '../support/wallet_pipe.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 const directory = temporaryDirectory()
 const exchange = await startExchange(directory)
 t.teardown(async () => {

@@ -18,7 +18,7 @@ import { findPython } from '../support/python.ts'
 import { newTrader } from '../support/traders.ts'
 import { newWallet, runWithWallet, writeEthAccount } from '../support/wallet_pipe.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(600_000)
 const root = join(import.meta.dirname, '..', '..')
 const PACKAGES = 'grpc, grpc_tools, google.protobuf, nacl'
 /** Where the Python client is. */

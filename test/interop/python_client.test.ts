@@ -17,7 +17,7 @@ if (skip !== false) t.comment(skip)
 
 const python = (words: readonly string[], input = ''): { status: number | null; stdout: string; stderr: string } => {
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: join(folder, 'src') }
-  return spawnSync((found as { python: string }).python, words, { cwd: folder, encoding: 'utf8', input, env, timeout: 60_000 })
+  return spawnSync((found as { python: string }).python, words, { cwd: folder, encoding: 'utf8', input, env, timeout: 500_000 })
 }
 
 t.test('its own tests pass', { skip }, async (t) => {

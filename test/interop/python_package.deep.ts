@@ -15,7 +15,7 @@ import { issueServerKey, removeDirectory, startExchange, temporaryDirectory, typ
 import { findPython } from '../support/python.ts'
 import { writeEthAccount } from '../support/wallet_pipe.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 const source = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python')
 const found = findPython('websockets, nacl, setuptools, wheel, pip, venv')
 const skip = 'reason' in found ? `Python with websockets, PyNaCl, setuptools, wheel, pip and venv is missing: ${found.reason}` : false
@@ -30,7 +30,7 @@ t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 /** Runs a command to its end; what it printed. */
 function run(command: string, words: readonly string[], cwd = folder): string {
   const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1' }
-  const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: 'utf8', env: environment, timeout: 120_000 })
+  const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: 'utf8', env: environment, timeout: 500_000 })
   if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${status}\n${stdout.slice(-2000)}\n${stderr.slice(-2000)}`)
   return stdout
 }
@@ -176,7 +176,7 @@ for frame in client.streams.orderbook(tradingPairId="a"):
   writeFileSync(join(place, 'wrong.py'), wrong)
   const check = (files: readonly string[]): { status: number | null; stdout: string } =>
     spawnSync(python, ['-m', 'mypy', '--no-incremental', ...files], {
-      cwd: place, encoding: 'utf8', env: { ...process.env, MYPYPATH: 'src:tests' }, timeout: 120_000,
+      cwd: place, encoding: 'utf8', env: { ...process.env, MYPYPATH: 'src:tests' }, timeout: 500_000,
     })
   const { status, stdout } = check(['src/ringbook', 'tests', 'examples', 'right.py'])
   t.equal(status, 0, stdout)

@@ -182,7 +182,8 @@ class Everything:
             identity = {"positionId": (await self.call("ListPositions"))["positions"][0]["positionId"]}
             closed = await self.call("ClosePosition", **identity, closeType="IOC", price="64000")
             assert closed["matchResult"]["status"] == "FILLED", closed
-            assert (await self.call("GetPosition", **identity))["realizedPnl"] == "-10"
+            ended = await eventually(lambda: self.ended(**identity), lambda position: position is not None)
+            assert ended["realizedPnl"] == "-10", ended
             await self.copies(other)
         await self.call("ListFundingRates", tradingPairId=pair)
         sub = {"marginAccountId": (await self.call("CreateMarginSubAccount", label="basis"))["marginAccountId"]}
@@ -190,6 +191,13 @@ class Everything:
         await self.call("TransferCollateralFromSubAccount", **sub, amount="4")
         assert (await self.call("CloseMarginSubAccount", **sub))["amount"] == "6"
         await self.call("WithdrawCollateral", marginAccountId=parent, amount="1")
+
+    async def ended(self, **identity):
+        """A position that was closed, from the history; None while that is behind."""
+        try:
+            return await self.call("GetPosition", **identity)
+        except RefusedError as error:
+            assert error.code == "HISTORY_UNAVAILABLE", error
 
     async def position(self, parent, position, order):
         bucket = {"riskBucketId": position["riskBucketId"]}
@@ -250,7 +258,7 @@ class Everything:
     async def waiting(self, position, order):
         wanted = {leg: {"triggerPrice": at, "orderType": "MARKET"} for leg, at in (("takeProfit", "70000"), ("stopLoss", "60000"))}
         legs = await self.call("AttachTpSl", **position, **wanted)
-        assert len((await self.call("ListConditionalOrders"))["conditionalOrders"]) == 2
+        await eventually(lambda: self.call("ListConditionalOrders"), lambda listed: len(listed["conditionalOrders"]) == 2)
         for leg in ("takeProfitOrderId", "stopLossOrderId"):
             same = {"conditionalOrderId": legs[leg]}
             assert (await self.call("GetConditionalOrder", **same))["state"] == "ARMED"
@@ -262,7 +270,7 @@ class Everything:
         )
         same = {"twapOrderId": made["twapOrderId"]}
         assert (await self.call("GetTwapOrder", **same))["state"] == "PENDING"
-        assert len((await self.call("ListTwapOrders"))["twapOrders"]) == 1
+        await eventually(lambda: self.call("ListTwapOrders"), lambda listed: len(listed["twapOrders"]) == 1)
         assert (await self.call("ListTwapSlices", **same))["slices"] == []
         await self.call("CancelTwapOrder", **same)
 

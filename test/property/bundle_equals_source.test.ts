@@ -19,7 +19,7 @@ const ENTRY = join(import.meta.dirname, '..', 'support', 'verifying_bundle.ts')
 const BATCHES = 80
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 t.comment(`SEED=${SEED} npm test -- test/property/bundle_equals_source.test.ts`)
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 
 /** By journal: its directory, and what the sources make of it. */
 const journals = new Map<string, { dataDir: string; expected: unknown }>()
@@ -52,7 +52,7 @@ for (const [variant, { families = false }] of Object.entries(VARIANTS)) {
 
 t.test('every journal replays to the same in the bundle', async (t) => {
   const words = ['--disable-warning=ExperimentalWarning', QUICK, ENTRY, ...[...journals.values()].map(({ dataDir }) => dataDir)]
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 100_000 })
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 500_000 })
   t.equal(status, 0, 'it ran to its end', { stderr })
   const lines = stdout.trim().split('\n').map((line) => JSON.parse(line) as unknown)
   for (const [index, [name, { expected }]] of [...journals].entries()) t.same(lines[index], expected, name)

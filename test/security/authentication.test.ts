@@ -129,7 +129,8 @@ t.test('what is right is served', async (t) => {
     (await request(port, 'GET', me, { ...signed(session, 'GET', me), 'Content-Digest': 'sha-256=:x:' })).status, 200,
     'Content-Digest alone selects nothing',
   )
-  for (const offset of [-29_000, 29_000]) t.equal(
+  // Some seconds are left for the request itself.
+  for (const offset of [-25_000, 25_000]) t.equal(
     (await request(port, 'GET', me, signed(session, 'GET', me, '', String(Date.now() + offset)))).status, 200,
   )
   const headers = signed(session, 'GET', me)

@@ -13,7 +13,7 @@ import { authMessage, SocketClient } from '../support/sockets.ts'
 import { newTrader } from '../support/traders.ts'
 import { issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 
 /** What must not be found: by name, as it was sent. */
 const secrets = new Map<string, string>()

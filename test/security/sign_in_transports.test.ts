@@ -13,7 +13,7 @@ import { movedKeys, NON_CANONICAL, OFF_CURVE, SMALL_ORDER } from '../support/hos
 import { messageSigned } from '../support/message_signature.ts'
 import { grpcTransport, newWallet, restTransport, signIn, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(600_000)
 
 const directory = temporaryDirectory()
 const genesisFile = join(directory, 'genesis_of_test.json')

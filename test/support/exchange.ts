@@ -62,6 +62,17 @@ export async function historyReached({ baseUrl, operatorPort }: Exchange): Promi
   throw new Error(`the history did not reach ${sequence}`)
 }
 
+/** The first line it logs with such a message: lines come through the supervisor, and so may come behind an answer that tells the same. */
+export async function logged({ log }: Pick<Exchange, 'log'>, message: string | RegExp): Promise<Record<string, unknown>> {
+  const says = ({ msg }: Record<string, unknown>): boolean => (typeof message === 'string' ? msg === message : message.test(String(msg)))
+  for (let look = 0; look < 3_000; look++) {
+    const line = log.find(says)
+    if (line !== undefined) return line
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`no line says ${String(message)}`)
+}
+
 /** A new directory under the project's ignored data, so that benches and crash tests use the disk the exchange would use. */
 export function temporaryDirectory(): string {
   return mkdtempSync(join(root, 'data', 'var-'))

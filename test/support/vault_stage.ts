@@ -67,7 +67,7 @@ export class VaultStage {
   readonly config: Config
   readonly told: { level: string; message: string; fields: Record<string, unknown> }[] = []
   /** Sequenced time, Unix ms. */
-  time = Math.floor(Date.now() / 1000) * 1000
+  time: number
   /** The monotonic clock of the vault's parts is so far ahead of this process's, ms. */
   ahead = 0
   /** What becomes of a command: `lost` is not applied and `late`, `unheard` is applied and `late`. */
@@ -83,6 +83,7 @@ export class VaultStage {
 
   constructor(chain: DevnetNode, node: LyingNode, limits: Record<string, number>, flags: readonly string[]) {
     this.chain = chain
+    this.time = chain.time * 1000
     this.node = node
     this.bench = createBench(stageGenesis(limits))
     this.books = readBooks(this.state, new Int32Array(new SharedArrayBuffer(64)))

@@ -12,7 +12,7 @@ import { CREATE2_DEPLOYER, CREATE2_DEPLOYER_CODE } from '../../gateway/chain/vau
 import { startDevnet } from '../support/devnet_node.ts'
 import { shippedGenesis } from '../support/shipped_genesis.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(600_000)
 
 const MAIN = join(import.meta.dirname, '..', '..', 'gateway', 'chain', 'main.ts')
 const KEY = 'b71c71a67e1177ad4e901695e1b4b9ee17ae16c6668d313eac2f96dbcda3f291'

@@ -128,7 +128,7 @@ async function parent(): Promise<void> {
   const { default: t } = await import('tap')
   const args = ['--disable-warning=ExperimentalWarning', '--expose-gc', QUICK, import.meta.filename]
   const env = { GC_CHILD: '1' }
-  const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: 120_000, killSignal: 'SIGKILL' })
+  const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: 500_000, killSignal: 'SIGKILL' })
   const report = JSON.parse(stdout || `{"error":${JSON.stringify(stderr)}}`) as { collections: number; fills: number; grown: number }
   t.comment(stdout)
   t.ok(report.fills > COMMANDS / 10, 'the stream trades')

@@ -240,8 +240,13 @@ t.test('the asker', async (t) => {
     t.same([...cell.question], question, 'the first question stands as it was put')
     t.equal(market.stage.counters[GATEWAY.questions_waiting], 0)
     t.equal(market.stage.counters[GATEWAY.questions_refused], 2)
-    const third = market.ask(3, 1)
-    await market.until(() => third.book !== null)
+    // The time is short for this question too: a pause of this process may refuse it.
+    let third = market.ask(3, 1)
+    for (let asked = 0; asked < 200; asked++) {
+      await market.until(() => third.book !== null)
+      if (codeOf(third) !== 'ENGINE_UNAVAILABLE') break
+      third = market.ask(3, 1)
+    }
     t.equal(codeOf(third), 'book', 'and once it answers again all is well')
     market.stage.asker.close()
   })

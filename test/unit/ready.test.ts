@@ -21,7 +21,7 @@ const LOCKED = {
   'node_modules/binding-elsewhere': { version: '1.0.0', integrity: 'e', optional: true },
   'node_modules/tap': { version: '1.0.0', integrity: 't', dev: true },
 }
-/** Waits for a file `go` where it says so; a file `fail` makes it fail after half of the work. */
+/** A file `hang` makes it hang behind the first package, where it writes `hanging`; a file `fail` makes it fail after half of the work. */
 const NPM = `#!${process.execPath}
 const fs = require('node:fs')
 const args = process.argv.slice(2).filter((word) => !/^--(no-audit|no-fund|loglevel)/.test(word))
@@ -38,7 +38,10 @@ const wanted = Object.entries(packages).filter(([path, { dev, optional }]) => pa
 for (const [path] of wanted) {
   fs.mkdirSync(path, { recursive: true })
   fs.writeFileSync(path + '/package.json', '{}')
-  if (fs.existsSync('hang')) return void setTimeout(() => undefined, 60_000)
+  if (fs.existsSync('hang')) {
+    fs.writeFileSync('hanging', '')
+    return void setTimeout(() => undefined, 60_000)
+  }
 }
 fs.mkdirSync('node_modules/.bin', { recursive: true })
 if (!fs.existsSync('no-scripts')) fs.writeFileSync('node_modules/.bin/node', '')
@@ -140,7 +143,7 @@ t.test('a development install that was interrupted: a start goes on with what it
     writeFileSync(at('hang'), '')
     const installing = begin('--all')
     const ended = new Promise((resolve) => installing.on('exit', resolve))
-    while (!existsSync(at('calls'))) await new Promise((resolve) => setTimeout(resolve, 5))
+    for (let look = 0; look < 4000 && !existsSync(at('hanging')); look++) await new Promise((resolve) => setTimeout(resolve, 5))
     const start = await ready()
     t.strictSame(start, { code: 0, calls: ['install --no-save --include=dev'], said: '' }, 'a start does not wait')
     installing.kill(signal)

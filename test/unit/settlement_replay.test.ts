@@ -47,7 +47,7 @@ function tradesOf(dataDir: string): RootBuilder {
   return builder
 }
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 
 t.test('a journal of fills', async (t) => {
   const dataDir = temporaryDirectory()

@@ -155,7 +155,7 @@ t.test('whichever of them comes into a block counts', async (t) => {
 })
 
 t.test('the bound on fees holds, whatever is asked and however long it takes', async (t) => {
-  const { pool, sender } = setUp({ feePerGasMax: 4n * GWEI, waitMs: 150, stuckMs: 5 })
+  const { pool, sender } = setUp({ feePerGasMax: 4n * GWEI, stuckMs: 5 })
   pool.mine = () => false
   await t.rejects(sender.send(TO, '0x01'), { name: 'ChainUnavailable', message: 'no block took the transaction in time' })
   t.ok(pool.sent.length >= 2, 'it was replaced')

@@ -7,7 +7,7 @@ import { besideAttack } from '../../support/attack.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../../support/exchange.ts'
 import { fetchFrom } from '../../support/fetch_from.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 /** Connections of the attacker. */
 const CONNECTIONS = 16
 
@@ -28,8 +28,9 @@ t.test('a flood of bad sign-ins beside an honest trader', async (t) => {
     const body = JSON.stringify({ address, sessionPublicKey, nonce: '00'.repeat(32), signature: `0x${'11'.repeat(65)}` })
     const headers = { 'Content-Type': 'application/json', 'User-Agent': 'attack' }
     const response = await attacker.fetch(`${exchange.baseUrl}/api/v1/auth/verify`, { method: 'POST', headers, body })
-    const { error } = (await response.json()) as { error: string }
-    codes[`${response.status} ${error}`] = (codes[`${response.status} ${error}`] ?? 0) + 1
+    const { error, code } = (await response.json()) as { error: string; code: string }
+    const said = `${response.status} ${error} ${code}`
+    codes[said] = (codes[said] ?? 0) + 1
   }
   const { attacked } = await besideAttack(t, exchange, {
     name: 'bad sign-ins',
@@ -43,6 +44,8 @@ t.test('a flood of bad sign-ins beside an honest trader', async (t) => {
   t.same(attacked.refused, {}, 'nobody who trades is refused')
   t.equal(attacked.done, attacked.requests)
   t.comment(JSON.stringify(codes))
-  t.same(Object.keys(codes).filter((code) => !/^4\d\d (UNAUTHENTICATED|RATE_LIMIT_EXCEEDED)$/.test(code)), [])
+  // A pause of the machine inside a request without a signature is taken from what all of them share: then there is nothing left for some.
+  const named = /^(4\d\d (UNAUTHENTICATED|RATE_LIMIT_EXCEEDED) \w+|503 UNAVAILABLE OVERLOADED)$/
+  t.same(Object.keys(codes).filter((said) => !named.test(said)), [])
   t.ok(Object.values(codes).reduce((sum, count) => sum + count, 0) > CONNECTIONS, 'it was asked')
 })

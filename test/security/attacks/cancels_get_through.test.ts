@@ -10,7 +10,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../../suppor
 import { fetchFrom } from '../../support/fetch_from.ts'
 import { newTrader, pairOf, type Trader } from '../../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 const ACCOUNTS = 3
 /** Mass cancels of one account in flight. */
 const IN_FLIGHT = 24

@@ -15,7 +15,7 @@ import { postCommand, startMatcher, takeAnswers } from '../../support/journal.ts
 import { newUser, signIn } from '../../support/sign_in.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../../support/transports.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 const FLAGS = ['--chain', '0', '--gateways', '1']
 
 t.test('a victim that has not signed in yet', async (t) => {

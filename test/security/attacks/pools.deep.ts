@@ -15,7 +15,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { OPENINGS_PER_ACCOUNT } from '../../../core/ring/replay_guard.ts'
 import { createClient, type Client } from '../../../gateway/client/index.ts'
 import { besideAttack } from '../../support/attack.ts'
-import { operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../../support/exchange.ts'
+import { historyReached, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../../support/exchange.ts'
 import { connectGrpc, encodeMessage, type GrpcClient } from '../../support/grpc.ts'
 import { encodeAction, STREAM, StreamClient } from '../../support/grpc_stream.ts'
 import { OrderSocket } from '../../support/order_client.ts'
@@ -183,6 +183,7 @@ t.test('orders and receipts', async (t) => {
   const { json } = await operate(exchange, '/orders/cancel', { userId, family: true, pair: 'ETH/USDC' })
   t.match(json, { cancelled: taken[0]! + BY_SUB, left: 0, accounts: 2 }, 'whoever of the family is named')
   t.match(await sub.GetOrder({ orderId }), { status: 'CANCELLED', terminalReason: 'USER_CANCELLED', cancelledByOperator: true })
+  await historyReached(exchange)
   const listed = await attackers[0]!.client.ListOrders({ status: ['CANCELLED'], pageSize: 100, page: 1 })
   t.equal(listed.total, taken[0], 'its history has them')
   t.ok(listed.orders.every(({ cancelledByOperator }) => cancelledByOperator === true), 'and who did it')

@@ -114,7 +114,7 @@ t.test('a wallet that is named all the time signs in all the time', async (t) =>
   const wallet = privateKeyToAccount(generatePrivateKey())
   const victim = new Address(t, '127.0.0.8')
   const key = { address: wallet.address, sessionPublicKey: sodiumSigner().publicKey }
-  let signedIn = 0
+  let [signedIn, overloaded] = [0, 0]
   let garbage = 0
   const { attacked } = await besideAttack(t, exchange, {
     name: "a victim's wallet",
@@ -126,8 +126,12 @@ t.test('a wallet that is named all the time signs in all the time', async (t) =>
         if (status !== 200) garbage++
       }))
       // Slower than its own budget of ten a second.
-      for (; !ended.aborted && signedIn < 6; signedIn++) {
-        await victim.client(wallet).signIn()
+      while (!ended.aborted && signedIn < 6) {
+        // A pause of the machine is taken from the time that all requests without a signature share, whoever is named in them.
+        const code = await victim.client(wallet).signIn().then(() => 'signed in', (error: { code: string }) => error.code)
+        if (code === 'signed in') signedIn++
+        else if (code === 'OVERLOADED') overloaded++
+        else t.fail(`the victim: ${code}`)
         await new Promise((resolve) => setTimeout(resolve, 120))
       }
       await Promise.all(floods)
@@ -135,7 +139,7 @@ t.test('a wallet that is named all the time signs in all the time', async (t) =>
   })
   t.same(attacked.refused, {})
   t.ok(garbage > 40, `${garbage} sign-ins in its name`)
-  t.ok(signedIn > 0, `it signed in ${signedIn} times, and was never refused`)
+  t.ok(signedIn > 0, `it signed in ${signedIn} times, and was never refused in its own name; ${overloaded} times for everybody`)
 })
 
 t.test('one address makes so many accounts an hour; masters with invented wallets make none', async (t) => {

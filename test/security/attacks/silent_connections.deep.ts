@@ -114,7 +114,9 @@ t.test('silent connections on every port', async (t) => {
   })
   t.same(attacked.refused, {}, 'nobody who trades is refused')
   t.equal(attacked.done, attacked.requests)
-  t.same([...answers.http], [200])
+  // Whoever is told 503 was let in. A pause of the machine is taken from the time that requests without a signature share.
+  t.ok(answers.http.has(200))
+  t.same([...answers.http].filter((code) => code !== 200 && code !== 503), [])
   t.same([...answers.operator].filter((code) => code !== 200 && code !== 503), [], 'the operator is answered')
   t.same([...answers.chain], [200])
   t.same([...answers.grpc], ['0'])

@@ -9,7 +9,7 @@ import { connectGrpc } from '../../support/grpc.ts'
 import { newUser, signIn, signInFor } from '../../support/sign_in.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../../support/transports.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(600_000)
 const dataDir = temporaryDirectory()
 const limits = ['--sign-in-per-ip', '100000', '--sign-in-per-address', '100000']
 const exchange = await startExchange(dataDir, ['--chain', '0', '--gateways', '2', ...limits])
