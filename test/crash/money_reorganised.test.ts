@@ -20,7 +20,7 @@ import { createChainNode } from '../../gateway/chain/vault/node.ts'
 import { startSigner } from '../../gateway/chain/vault/signer.ts'
 import { startDevnet, type DevnetNode } from '../support/devnet_node.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
-import { hubOf, withdraw } from '../support/money.ts'
+import { hubOf, until, withdraw } from '../support/money.ts'
 import { clientOf, gatherMoney, killWhileMoving, moneyGenesis, settleMoney } from '../support/money_storm.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
@@ -139,9 +139,10 @@ t.test('kill -9 and reorganisations while money moves', async (t) => {
   const reorganising = new Reorganising(chain, seed)
   t.teardown(() => reorganising.stop())
   const storm = await gatherMoney(exchange, USERS)
-  // Everybody has something to deposit.
+  // Everybody has something to deposit. An authorisation may end before it is submitted.
   const hub = await hubOf(exchange, clientOf(exchange, storm.traders[0]!))
-  await Promise.all(storm.traders.map((trader) => withdraw(hub, trader, storm.tokens[0]!.assetId, '1')))
+  const { assetId } = storm.tokens[0]!
+  await Promise.all(storm.traders.map((trader) => until('tokens', () => withdraw(hub, trader, assetId, '1'), 240_000)))
   reorganising.begin()
   const moved = new Map<string, number>()
   const listener = {

@@ -23,9 +23,12 @@ t.setTimeout(600_000)
 
 /** Six digits behind the point, on both chains. */
 const USDC = 1_000_000n
+/** Of authorisations: none ends here. */
+const LIFETIME_MS = 600_000
 
 t.test('deposits on another chain', async (t) => {
-  const genesis = parseGenesis(moneyGenesis())
+  const text = moneyGenesis(LIFETIME_MS)
+  const genesis = parseGenesis(text)
   const other = genesis.sweeperChains.find(({ hub }) => !hub)!
   const own = { chainId: other.chainId, sweeperChains: [{ ...other, hub: true }] }
   const chain = await startDevnet(t, own)
@@ -38,7 +41,7 @@ t.test('deposits on another chain', async (t) => {
   const places = await setUpOwnVault({ node: direct, signer, genesis: own, dataDir: chain.directory, feePerGasMax: 10n ** 9n })
   await end()
   const [genesisFile, keyFile] = [join(chain.directory, 'genesis.json'), join(chain.directory, 'operator.key')]
-  writeFileSync(genesisFile, moneyGenesis())
+  writeFileSync(genesisFile, text)
   writeFileSync(keyFile, key.slice(2), { mode: 0o600 })
 
   const node = await startLyingNode(t, chain.url)

@@ -31,12 +31,12 @@ export interface MoneyStorm {
   readonly given: ReadonlyMap<string, bigint>
 }
 
-/** The shipped exchange with few rows, so that it starts soon, and authorisations that end soon. */
-export function moneyGenesis(): string {
+/** The shipped exchange with few rows, so that it starts soon. `lifetimeMs`: of authorisations. */
+export function moneyGenesis(lifetimeMs = LIFETIME_MS): string {
   const document = shippedGenesis()
   Object.assign(document.limits, {
     orders: 4096, accounts: 512, sessions: 1024, receipts: 4096, receiptPages: 1, openOrdersPerAccount: 1000, spendLimits: 64, agents: 64,
-    withdrawalLifetimeMs: LIFETIME_MS,
+    withdrawalLifetimeMs: lifetimeMs,
   })
   return JSON.stringify(document)
 }
