@@ -29,10 +29,10 @@ export interface DevnetNode {
   /** A block with an empty transaction of this wallet. */
   mine(wallet: PrivateKeyAccount): Promise<void>
   /**
-   * The newest blocks are taken back. What `order` makes of their transactions comes again in blocks of their own, as far as it can: a
-   * nonce ahead of its turn waits for the others. How many came again.
+   * The newest blocks are taken back, as many as `depth` says when it is asked with the head. What `order` makes of their transactions comes
+   * again in blocks of their own, as far as it can: a nonce ahead of its turn waits for the others. How many came again.
    */
-  reorganise(blocks: number, order: (transactions: readonly Uint8Array[]) => readonly Uint8Array[]): Promise<number>
+  reorganise(depth: (head: number) => number, order: (transactions: readonly Uint8Array[]) => readonly Uint8Array[]): Promise<number>
 }
 
 /** A chain of this genesis, prepared for its vault; it ends with the test. */
@@ -61,8 +61,9 @@ export async function startDevnet(t: Test, genesis: Pick<Genesis, 'chainId' | 's
     })
     await devnet.send(toBytes(raw))
   })
-  const reorganise: DevnetNode['reorganise'] = (blocks, order) => inTurn(async () => {
-    const to = devnet.blocks.length - 1 - blocks
+  const reorganise: DevnetNode['reorganise'] = (depth, order) => inTurn(async () => {
+    const head = devnet.blocks.length - 1
+    const to = head - depth(head)
     const taken = [...store.blocks()].filter(({ number }) => number > to).map(({ raw }) => Uint8Array.from(raw))
     if (taken.some((raw) => decodeSetCode(raw) !== null)) throw new Error('the chain would lose code that nobody sends again')
     await devnet.rewind(to)
