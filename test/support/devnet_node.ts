@@ -29,8 +29,8 @@ export interface DevnetNode {
   /** A block with an empty transaction of this wallet. */
   mine(wallet: PrivateKeyAccount): Promise<void>
   /**
-   * The newest blocks are taken back, as many as `depth` says when it is asked with the head. What `order` makes of their transactions comes
-   * again in blocks of their own, as far as it can: a nonce ahead of its turn waits for the others. How many came again.
+   * The newest blocks are taken back, as many as `depth` says when it is asked with the head. What `order` makes of their transactions
+   * comes again in blocks of their own, as far as it can: a nonce ahead of its turn waits for the others. How many came again.
    */
   reorganise(depth: (head: number) => number, order: (transactions: readonly Uint8Array[]) => readonly Uint8Array[]): Promise<number>
 }
