@@ -19,20 +19,13 @@ import type { Admin } from '../../gateway/operator/admin.ts'
 import { AuditStop } from '../../gateway/operator/audit.ts'
 import { logged, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { makeJournal } from '../support/journal.ts'
+import { until } from '../support/until.ts'
 
 const BATCHES = 80
 const dataDir = temporaryDirectory()
 t.teardown(() => removeDirectory(dataDir))
 const made = makeJournal(dataDir, { seed: 5, batches: BATCHES, snapshots: [BATCHES] })
 const newest = listSnapshots(dataDir)[0]!
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<boolean> {
-  for (let i = 0; i < 600; i++) {
-    if (await condition()) return true
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  return false
-}
 
 t.test('an audit', async (t) => {
   let now = 0

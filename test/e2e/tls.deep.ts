@@ -12,6 +12,7 @@ import t from 'tap'
 import { EXIT } from '../../core/threads.ts'
 import { certificateFiles, makeCertificate } from '../support/certificates.ts'
 import { removeDirectory, startExchange, StartFailed, temporaryDirectory } from '../support/exchange.ts'
+import { until } from '../support/until.ts'
 
 t.setTimeout(600_000)
 const root = join(import.meta.dirname, '..', '..')
@@ -22,14 +23,6 @@ const files = certificateFiles(join(directory, 'certificates'), first)
 const TLS = ['--tls-cert', files.cert, '--tls-key', files.key, '--grpc-cert', files.cert, '--grpc-key', files.key]
 const FLAGS = ['--gateways', '2', '--chain', '0']
 const fingerprint = ({ cert }: { cert: string }): string => new X509Certificate(cert).fingerprint256
-
-async function until(condition: () => Promise<boolean> | boolean): Promise<boolean> {
-  for (let i = 0; i < 6_000; i++) {
-    if (await condition()) return true
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  return false
-}
 
 /** What a new connection shows. */
 function shown(port: number): Promise<string> {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { startChain, type ChainThread } from '../../core/supervisor/chain_thread.ts'
 import type { ChainData, FromThread } from '../../core/threads.ts'
+import { until } from '../support/until.ts'
 
 const path = join(import.meta.dirname, '..', 'support', 'ending_thread.ts')
 const [STARTS, NEXT] = [0, 1]
-const TRIES = 2_000
 
 interface Watched {
   readonly chain: ChainThread
@@ -25,11 +25,6 @@ function watch(next = 0): Watched {
     heard: (message) => heard.push(message), moved: (url) => urls.push(url), ended: (reason) => ends.push(reason),
   })
   return { chain, words, heard, urls, ends }
-}
-
-async function until(holds: () => boolean): Promise<boolean> {
-  for (let i = 0; i < TRIES && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return holds()
 }
 
 for (const [how, next, reason] of [['ends', 1, 'it ended with 0'], ['fails', 2, 'broken']] as const) {

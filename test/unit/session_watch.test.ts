@@ -9,6 +9,7 @@ import { createState } from '../../core/state/state.ts'
 import { SessionWatch } from '../../gateway/auth/session_watch.ts'
 import { Faults } from '../../gateway/faults.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
+import { until } from '../support/until.ts'
 
 const DAY = 86_400_000
 const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', 6, '1']]
@@ -21,11 +22,6 @@ function open(session: number, generation = 1, expiresAt = Date.now() + DAY): vo
 }
 function expire(session: number, expiresAt: number): void {
   state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = expiresAt
-}
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
-  return condition()
 }
 
 /** A watch on rows 0 to `count` - 1, the rows that ended in order, and by what time of the clock. */

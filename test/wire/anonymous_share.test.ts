@@ -13,6 +13,7 @@ import { MESSAGES_BYTES } from '../../gateway/limits/anonymous.ts'
 import { call, startHarness, testGenesis } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { SocketClient, signerOf } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 
 /** Large answers, which are paid for when they come: so more than the share can be taken. */
 const trade = {
@@ -53,14 +54,6 @@ t.teardown(async () => {
   grpc.close()
   await harness.close()
 })
-
-async function until(holds: () => boolean): Promise<boolean> {
-  for (let look = 0; look < 5_000; look++) {
-    if (holds()) return true
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-  return false
-}
 
 const tradingPairId = harness.genesis.pairs[0]!.id
 

@@ -16,6 +16,7 @@ import {
   PendingRequest, type Way,
 } from '../../gateway/bridge/engine_client.ts'
 import { Faults } from '../../gateway/faults.ts'
+import { until } from '../support/until.ts'
 
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
@@ -57,10 +58,6 @@ function matcherSide(commandBuffer: SharedArrayBuffer, replyBuffer: SharedArrayB
 
 const silent: PendingRequest = { onResult: () => undefined, onDeadline: () => undefined }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 4000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 1))
-  return condition()
-}
 
 function post(
   engine: EngineClient, pending: PendingRequest, credits = CREDIT, deadlineMs = 10_000, account = 0, way: Way = WAY_IN,

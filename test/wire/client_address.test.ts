@@ -10,16 +10,12 @@ import t from 'tap'
 import { portBlock, PORT_COUNTER } from '../../core/ring/ports.ts'
 import { parseReplies, startHarness, type Reply } from '../support/gateway_harness.ts'
 import { encodeMessage, pathOf } from '../support/grpc.ts'
+import { until } from '../support/until.ts'
 
 const harness = await startHarness(['--grpc-thread', '1', '--trusted-proxies', '127.0.0.1', '--ws-connections', '8'])
 t.teardown(() => harness.close())
 const { port, grpcPort, asked } = harness
 const [PROXY, STRANGER] = ['127.0.0.1', '127.0.0.2']
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 1_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 
 interface Raw {
   readonly replies: () => Reply[]

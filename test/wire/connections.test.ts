@@ -10,6 +10,7 @@ import t from 'tap'
 import { portBlock, PORT_COUNTER, type PortCounter, type PortName } from '../../core/ring/ports.ts'
 import { startHarness, type Harness } from '../support/gateway_harness.ts'
 import { pathOf } from '../support/grpc.ts'
+import { until } from '../support/until.ts'
 
 const PLACES = ['--grpc-thread', '1', '--grpc-connections', '16', '--http-connections', '24', '--ws-connections', '16']
 /** Where nobody may be silent for long, but for longer than a busy machine keeps somebody from asking. */
@@ -24,11 +25,6 @@ const ELSEWHERE = '127.0.0.2'
 
 const count = ({ shared }: Harness, name: PortName, counter: PortCounter): number =>
   portBlock(shared.ports, name === 'grpc' ? GRPC_THREAD : GATEWAY_THREAD, name)[PORT_COUNTER[counter]]!
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 3_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
-
 interface Raw {
   readonly socket: Socket
   readonly text: () => string

@@ -17,6 +17,7 @@ import { ConnectionPort } from '../../gateway/limits/port.ts'
 import { Shares } from '../../gateway/limits/shares.ts'
 import { startHarness, type Harness } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, encodeMessage, pathOf, statusOf, type GrpcClient } from '../support/grpc.ts'
+import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
 /** Number of the gRPC thread behind one gateway. */
@@ -30,12 +31,6 @@ async function serve(t: Test, ...flags: string[]): Promise<{ harness: Harness; c
     await harness.close()
   })
   return { harness, client, counters: gatewayCounters(harness.shared.counters, GRPC) }
-}
-
-/** Looks again until it holds, for ten seconds at most. */
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
 }
 
 const CHECK = pathOf('Check')

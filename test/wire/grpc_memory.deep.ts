@@ -11,6 +11,7 @@ import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { METADATA_MAX } from '../../gateway/grpc/calls.ts'
 import { startHarness } from '../support/gateway_harness.ts'
 import { pathOf, statusOf } from '../support/grpc.ts'
+import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
 const ROOM_MB = 16
@@ -19,11 +20,6 @@ t.teardown(() => harness.close())
 t.setTimeout(900_000)
 const counters = gatewayCounters(harness.shared.counters, 2)
 const held = (): number => counters[GATEWAY.grpc_held_bytes]!
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 3_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 
 function session(from: string): ClientHttp2Session {
   const opened = connectHttp2('http://127.0.0.1', {

@@ -10,6 +10,7 @@ import { IN_FLIGHT_MAX } from '../../gateway/stream/signed_stream.ts'
 import { startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, detailsOf, encodeMessage, schema } from '../support/grpc.ts'
 import { encodeAction, encodeRequest, signAction, StreamClient } from '../support/grpc_stream.ts'
+import { until } from '../support/until.ts'
 
 const harness = await startHarness(['--grpc-thread', '1'])
 const client = connectGrpc(harness.grpcPort)
@@ -22,11 +23,6 @@ const pair = harness.genesis.pairs[0]!.id
 const ORDER = { tradingPairId: pair, orderType: 'ORDER_TYPE_LIMIT', side: 'SIDE_BUY', quantity: '0.5', price: '100' }
 /** Refused by the engine, so that thousands of them need no funds. */
 const TINY = { ...ORDER, quantity: '0.001' }
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 
 async function trader(): Promise<Session> {
   const session = await harness.openSession()

@@ -11,6 +11,7 @@ import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { startHarness } from '../support/gateway_harness.ts'
 import { connectGrpc, pathOf } from '../support/grpc.ts'
 import { callHeaders, END_HEADERS, END_STREAM, frame, openRaw, TYPE } from '../support/http2_frames.ts'
+import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
 const ROOM = 4 * MIB
@@ -20,11 +21,6 @@ t.setTimeout(120_000)
 const counters = gatewayCounters(harness.shared.counters, 2)
 const held = (): number => counters[GATEWAY.grpc_unsent_bytes]!
 const cut = (): number => counters[GATEWAY.grpc_unsent_cut]!
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 3_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 
 /** A connection whose streams have a window of `initialWindowSize` bytes. */
 function session(from: string, initialWindowSize: number): ClientHttp2Session {

@@ -12,6 +12,7 @@ import { certificateFiles } from '../support/certificates.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { parseReplies, startHarness, type Reply } from '../support/gateway_harness.ts'
 import { LOCAL_HEADER, proxyHeader, proxyHeader6, rawProxyHeader } from '../support/proxy_header.ts'
+import { until } from '../support/until.ts'
 
 const directory = temporaryDirectory()
 t.teardown(() => removeDirectory(directory))
@@ -25,11 +26,6 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
-}
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 1_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
 }
 
 const BODY = JSON.stringify({ address: `0x${'1'.repeat(40)}`, sessionPublicKey: '2'.repeat(64), clientId: 'ringbook' })

@@ -15,6 +15,7 @@ import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { startHarness, type Harness } from '../support/gateway_harness.ts'
 import { encodeMessage, pathOf } from '../support/grpc.ts'
 import { LOCAL_HEADER, proxyHeader, proxyHeader6, rawProxyHeader } from '../support/proxy_header.ts'
+import { until } from '../support/until.ts'
 
 const directory = temporaryDirectory()
 t.teardown(() => removeDirectory(directory))
@@ -22,11 +23,6 @@ const files = certificateFiles(join(directory, 'certificates'))
 const [PROXY, STRANGER] = ['127.0.0.1', '127.0.0.2']
 const ANY = { rejectUnauthorized: false, ALPNProtocols: ['h2'] }
 const BODY = { address: `0x${'1'.repeat(40)}`, sessionPublicKey: '2'.repeat(64), clientId: 'ringbook' }
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 1_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 
 /** The address the sign-in thread is told when somebody calls behind these bytes; 'refused' when the connection ends before. */
 async function addressOf(

@@ -11,6 +11,7 @@ import { readSessionRow } from '../../core/view/accounts.ts'
 import { call, delegate, startHarness, testGenesis, type Delegate, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, detailsOf, schema } from '../support/grpc.ts'
 import { StreamClient } from '../support/grpc_stream.ts'
+import { until } from '../support/until.ts'
 
 const SESSIONS_PER_ACCOUNT = 3
 const harness = await startHarness(['--grpc-thread', '1'], testGenesis({ sessionsPerAccount: SESSIONS_PER_ACCOUNT }))
@@ -24,11 +25,6 @@ const ORDER = {
   tradingPairId: harness.genesis.pairs[0]!.id, orderType: 'ORDER_TYPE_LIMIT', side: 'SIDE_BUY', quantity: '0.5', price: '100',
 }
 const OVER = { code: status.UNAUTHENTICATED, reason: 'SESSION_INVALID' }
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 
 let opened = 0
 async function streamOf(session: Session): Promise<StreamClient> {

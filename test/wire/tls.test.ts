@@ -16,6 +16,7 @@ import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { parseReplies, startHarness, type Reply } from '../support/gateway_harness.ts'
 import { pathOf, statusOf } from '../support/grpc.ts'
 import { SocketClient } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 
 t.setTimeout(120_000)
 const directory = temporaryDirectory()
@@ -32,10 +33,6 @@ const HOST = '127.0.0.1'
 const [GATEWAY_THREAD, GRPC_THREAD] = [1, 2]
 const fingerprint = ({ cert }: { cert: string }): string => new X509Certificate(cert).fingerprint256
 
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 3_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 const expiry = (thread: number): number => gatewayCounters(harness.shared.counters, thread)[GATEWAY.certificate_expires_ms]!
 
 /** A connection after its handshake, which trusts `ca`; or the code of its error. */

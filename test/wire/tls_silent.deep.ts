@@ -10,6 +10,7 @@ import { portBlock, PORT_COUNTER } from '../../core/ring/ports.ts'
 import { certificateFiles } from '../support/certificates.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { startHarness } from '../support/gateway_harness.ts'
+import { until } from '../support/until.ts'
 
 t.setTimeout(120_000)
 const directory = temporaryDirectory()
@@ -20,11 +21,6 @@ t.teardown(async () => {
   await harness.close()
   removeDirectory(directory)
 })
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 6_000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  return condition()
-}
 
 /** The first bytes of a handshake, without the rest. */
 const HELLO = Buffer.from('16030100c8010000c40303', 'hex')

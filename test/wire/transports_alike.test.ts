@@ -13,6 +13,7 @@ import { connectGrpc, credentialsFor, encodeMessage, pathOf, schema, detailsOf }
 import { StreamClient } from '../support/grpc_stream.ts'
 import { OrderSocket, signedOrder } from '../support/order_client.ts'
 import { signerOf } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 
 const fault = new SharedArrayBuffer(4)
 const BURST = 30
@@ -28,11 +29,6 @@ t.teardown(async () => {
 const counters = [gatewayCounters(harness.shared.counters, 1), gatewayCounters(harness.shared.counters, 2)]
 const unhandled = (): number => counters[0]![GATEWAY.unhandled]! + counters[1]![GATEWAY.unhandled]!
 const fail = (name: Fault | null): void => void Atomics.store(new Int32Array(fault), 0, name === null ? 0 : FAULTS.indexOf(name) + 1)
-
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
-  return condition()
-}
 
 /** An answer of whatever transport: the code of the refusal, '' when there is none, and its incident. */
 interface Outcome {

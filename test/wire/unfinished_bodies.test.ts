@@ -7,6 +7,7 @@ import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { call, signed, startHarness } from '../support/gateway_harness.ts'
+import { until } from '../support/until.ts'
 
 const MB = 4
 const harness = await startHarness(['--body-mb', String(MB)])
@@ -39,14 +40,6 @@ async function open(localAddress: string): Promise<Sender> {
   socket.on('close', () => (sender.closed = true))
   await once(socket, 'connect')
   return sender
-}
-
-async function until(holds: () => boolean): Promise<boolean> {
-  for (let look = 0; look < 3_000; look++) {
-    if (holds()) return true
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  return false
 }
 
 t.test('one address has half of the room, and others go on', async (t) => {

@@ -8,6 +8,7 @@ import t from 'tap'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { fetchFrom } from '../support/fetch_from.ts'
 import { startHarness } from '../support/gateway_harness.ts'
+import { until } from '../support/until.ts'
 
 const MB = 1024 * 1024
 const harness = await startHarness(['--answer-mb', '4'])
@@ -22,14 +23,6 @@ const ANSWERS_MAX = Math.ceil((64 * MB) / document.length)
 const QUESTIONS_MAX = 64 * MB
 
 const get = (path: string, method = 'GET'): string => `${method} ${path} HTTP/1.1\r\nHost: x\r\nUser-Agent: test\r\n\r\n`
-
-async function until(holds: () => boolean): Promise<boolean> {
-  for (let look = 0; look < 4_000; look++) {
-    if (holds()) return true
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  return false
-}
 
 async function ask(address: string, path: string): Promise<{ status: number; body: string }> {
   const { fetch, close } = fetchFrom(address, 1)

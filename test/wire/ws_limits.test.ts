@@ -10,6 +10,7 @@ import { RECORD_WORDS } from '../../core/layout/table.ts'
 import { call, request, startHarness, type Harness, type Session } from '../support/gateway_harness.ts'
 import { Listener } from '../support/listener.ts'
 import { rawFrame, RawSocket, signerOf, SocketClient } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 
 const harness = await startHarness([
   '--ws-messages-per-second', '1', '--ws-message-burst', '60', '--ws-connections-per-account', '3', '--ws-subscriptions', '4',
@@ -25,10 +26,7 @@ const BURST = 60
 /** Of both threads. */
 const total = (name: keyof typeof GATEWAY): number =>
   [1, 2].reduce((sum, thread) => sum + gatewayCounters(harness.shared.counters, thread)[GATEWAY[name]]!, 0)
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
-  return condition()
-}
+
 async function trader(): Promise<Session> {
   const session = await harness.openSession()
   if ((await call(harness, session, 'POST', '/api/v1/faucet/mint', {})).status !== 200) throw new Error('no funds')

@@ -11,6 +11,7 @@ import { ORDER_MESSAGE_MAX } from '../../gateway/ws/order_messages.ts'
 import { call, startHarness, type Harness, type Session } from '../support/gateway_harness.ts'
 import { OrderSocket, signedOrder } from '../support/order_client.ts'
 import { rawFrame, RawSocket, signerOf, type Frame } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 
 const MESSAGES = 20
 const FLAGS = ['--ws-order-entry', '1', '--ws-messages-per-second', '1', '--ws-message-burst', String(MESSAGES)]
@@ -25,10 +26,7 @@ const MISSING = { orderId: '00000000-0005-8001-8000-00001f2a335e' }
 
 const countersOf = ({ shared }: Harness): Float64Array => gatewayCounters(shared.counters, 1)
 const counters = countersOf(harness)
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
-  return condition()
-}
+
 async function trader(of = harness): Promise<Session> {
   const session = await of.openSession()
   if ((await call(of, session, 'POST', '/api/v1/faucet/mint', {})).status !== 200) throw new Error('no funds')

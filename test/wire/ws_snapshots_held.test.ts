@@ -6,6 +6,7 @@ import t from 'tap'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { call, startHarness, type Session } from '../support/gateway_harness.ts'
 import { signerOf, SocketClient } from '../support/sockets.ts'
+import { until } from '../support/until.ts'
 
 const harness = await startHarness(['--ws-buffers-mb', '1'])
 t.teardown(() => harness.close())
@@ -25,10 +26,6 @@ async function maker(count: number): Promise<Session> {
   return session
 }
 
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
-  return condition()
-}
 /** The thread counts behind what the client sees. */
 const isEmpty = (): Promise<boolean> => until(() => counters[GATEWAY.ws_waiting_bytes] === 0)
 
