@@ -14,7 +14,7 @@ import { createPrng } from '../../core/lib/prng.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { hubOf } from '../support/money.ts'
-import { clientOf, gatherMoney, killWhileMoving, moneyGenesis, settleMoney, type StormListener } from '../support/money_storm.ts'
+import { clientOf, gatherMoney, killWhileMoving, moneyGenesis, settleMoney, stormListener } from '../support/money_storm.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const USERS = 4
@@ -40,10 +40,7 @@ t.test('kill -9 while money moves', async (t) => {
   const storm = await gatherMoney(exchange, USERS)
   const moved = new Map<string, number>()
 
-  const listener: StormListener = {
-    moved: (what) => void moved.set(what, (moved.get(what) ?? 0) + 1),
-    refused: (reason) => t.comment(`refused: ${reason}`),
-  }
+  const listener = stormListener(t, moved)
   async function strike(): Promise<void> {
     const hub = await hubOf(exchange, clientOf(exchange, storm.traders[0]!))
     await killWhileMoving(exchange, hub, storm, 1 + Math.floor(random() * MOVES), random, listener)

@@ -6,8 +6,6 @@
  * The chain is another process's, over JSON-RPC alone. It takes its newest blocks back, again and again: some of their transactions come
  * again in another order, some never, those of the exchange's own key among them. The outside ledger is that of money_kills.test.ts.
  */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { parseTransaction, toHex } from 'viem'
@@ -15,13 +13,11 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
-import { setUpOwnVault } from '../../gateway/chain/vault/deploy.ts'
-import { createChainNode } from '../../gateway/chain/vault/node.ts'
-import { startSigner } from '../../gateway/chain/vault/signer.ts'
 import { startDevnet, type DevnetNode } from '../support/devnet_node.ts'
-import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { askOperator, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { hubOf, until, withdraw } from '../support/money.ts'
-import { clientOf, gatherMoney, killWhileMoving, moneyGenesis, settleMoney } from '../support/money_storm.ts'
+import { clientOf, gatherMoney, killWhileMoving, moneyGenesis, settleMoney, stormListener } from '../support/money_storm.ts'
+import { setUpOutsideVault } from '../support/outside_vault.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const [USERS, MOVES] = [4, 12]
@@ -110,14 +106,7 @@ t.test('kill -9 and reorganisations while money moves', async (t) => {
   const genesis = parseGenesis(genesisText)
   const chain = await startDevnet(t, genesis)
   const directory = temporaryDirectory()
-  const [genesisFile, keyFile] = [join(chain.directory, 'genesis.json'), join(chain.directory, 'operator.key')]
-  const key = generatePrivateKey()
-  writeFileSync(genesisFile, genesisText)
-  writeFileSync(keyFile, key.slice(2), { mode: 0o600 })
-  const { signer, end } = await startSigner({ kind: 'given', key })
-  const node = createChainNode({ chainId: genesis.chainId, url: chain.url, timeoutMs: 10_000, now: Date.now })
-  const { vault, factory } = await setUpOwnVault({ node, signer, genesis, dataDir: chain.directory, feePerGasMax: 10n ** 9n })
-  await end()
+  const { vault, factory, keyFile, genesisFile } = await setUpOutsideVault(chain, genesis, genesisText)
   // Whoever sets up contracts waits for their blocks to count, before he lets anybody in.
   for (let block = 1; block < CONFIRMATIONS; block++) await chain.mine(miner)
 
@@ -144,10 +133,7 @@ t.test('kill -9 and reorganisations while money moves', async (t) => {
   await Promise.all(storm.traders.map((trader) => until('tokens', () => withdraw(hub, trader, assetId, '1'), 240_000)))
   reorganising.begin()
   const moved = new Map<string, number>()
-  const listener = {
-    moved: (what: string) => void moved.set(what, (moved.get(what) ?? 0) + 1),
-    refused: (reason: string) => t.comment(`refused: ${reason}`),
-  }
+  const listener = stormListener(t, moved)
   const strike = async (): Promise<void> => {
     const now = await hubOf(exchange, clientOf(exchange, storm.traders[0]!), PATIENCE_MS)
     await killWhileMoving(exchange, now, storm, 1 + Math.floor(random() * MOVES), random, listener)
@@ -163,12 +149,8 @@ t.test('kill -9 and reorganisations while money moves', async (t) => {
   t.comment(`${seen.times} reorganisations; ${seen.again} transactions came again, ${seen.lost} never`)
   t.ok(isWhole(), 'money went both ways, and the chain took some of it back')
 
-  const ask = async (path: string): Promise<unknown> => {
-    const headers = { 'x-operator-token': exchange.operatorToken }
-    return (await fetch(`http://127.0.0.1:${exchange.operatorPort}${path}`, { headers })).json()
-  }
-  t.match(await ask('/withdrawals'), { stopped: 'NONE', total: 0 }, 'nobody stopped withdrawals')
-  t.match(await ask('/chain'), { chains: [{ rewinds: 0, reorganised: false }] }, 'no confirmed block went')
+  t.match(await askOperator(exchange, '/withdrawals'), { stopped: 'NONE', total: 0 }, 'nobody stopped withdrawals')
+  t.match(await askOperator(exchange, '/chain'), { chains: [{ rewinds: 0, reorganised: false }] }, 'no confirmed block went')
   t.equal(await exchange.stop(), 0, 'orderly stop')
   running = null
   const verified = verify(directory, () => undefined)

@@ -2,21 +2,17 @@
  * Promise: what is deposited on another chain than the hub is credited, counts as covered, and is paid on the hub as far as that has it;
  * while the other chain's node is away nothing is authorised, nothing is stopped and everybody trades; when it is back all goes on.
  */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { createWalletClient, http, type Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { TOKEN_ABI } from '../../gateway/chain/vault/artifacts.ts'
-import { setUpOwnVault } from '../../gateway/chain/vault/deploy.ts'
-import { createChainNode } from '../../gateway/chain/vault/node.ts'
-import { startSigner } from '../../gateway/chain/vault/signer.ts'
 import { startDevnet } from '../support/devnet_node.ts'
-import { operate, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { askOperator, operate, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { startLyingNode } from '../support/lying_node.ts'
 import { deposit, hubOf, signedWithdrawal, transferTokens, until, withdraw, withdrawalIs } from '../support/money.ts'
 import { moneyGenesis } from '../support/money_storm.ts'
+import { setUpOutsideVault } from '../support/outside_vault.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
 t.setTimeout(600_000)
@@ -35,14 +31,7 @@ t.test('deposits on another chain', async (t) => {
   const token = other.assets.find(({ symbol }) => symbol === 'USDC')!.tokenAddress as Hex
 
   // The same key sets up the same contracts at the same addresses.
-  const key = generatePrivateKey()
-  const { signer, end } = await startSigner({ kind: 'given', key })
-  const direct = createChainNode({ chainId: other.chainId, url: chain.url, timeoutMs: 10_000, now: Date.now })
-  const places = await setUpOwnVault({ node: direct, signer, genesis: own, dataDir: chain.directory, feePerGasMax: 10n ** 9n })
-  await end()
-  const [genesisFile, keyFile] = [join(chain.directory, 'genesis.json'), join(chain.directory, 'operator.key')]
-  writeFileSync(genesisFile, text)
-  writeFileSync(keyFile, key.slice(2), { mode: 0o600 })
+  const { vault, key, keyFile, genesisFile } = await setUpOutsideVault(chain, own, text)
 
   const node = await startLyingNode(t, chain.url)
   const directory = temporaryDirectory()
@@ -56,7 +45,7 @@ t.test('deposits on another chain', async (t) => {
   })
   const ann = await newTrader(exchange.baseUrl)
   const hub = await hubOf(exchange, ann.client)
-  t.equal(hub.vault.toLowerCase(), places.vault, 'the same address on both chains')
+  t.equal(hub.vault.toLowerCase(), vault, 'the same address on both chains')
   const elsewhere = await hubOf({ chainPort: Number(new URL(chain.url).port) }, ann.client)
   const usdc = async (): Promise<{ id: string; available: number }> => {
     const { balances } = await ann.client.ListBalances()
@@ -64,10 +53,7 @@ t.test('deposits on another chain', async (t) => {
     return { id: assetId, available: Number(availableBalance) }
   }
   const has = (wanted: number): Promise<true> => until(`${wanted} USDC`, async () => (await usdc()).available === wanted && true)
-  const ask = async (path: string): Promise<Record<string, any>> => {
-    const headers = { 'x-operator-token': exchange.operatorToken }
-    return (await fetch(`http://127.0.0.1:${exchange.operatorPort}${path}`, { headers })).json() as Promise<Record<string, any>>
-  }
+  const ask = (path: string): ReturnType<typeof askOperator> => askOperator(exchange, path)
   const covered = async (): Promise<Record<string, string>> =>
     (await ask('/solvency'))['tokens'].find((each: any) => each.symbol === 'USDC')
   const { id, available } = await usdc()

@@ -3,7 +3,7 @@
  * of the leader takes as many commands as he has followers.
  */
 import { createClient, type Client } from '../../gateway/client/index.ts'
-import { operate, type Exchange } from './exchange.ts'
+import { askOperator, operate, type Exchange } from './exchange.ts'
 import { shippedGenesis } from './shipped_genesis.ts'
 import { newTrader, pairOf, type Trader } from './traders.ts'
 
@@ -99,11 +99,7 @@ export async function lead(exchange: Exchange, { leader }: Storm, side: 'BUY' | 
 }
 
 /** How many perpetuals of leaders have something that is not mirrored to everybody. */
-export async function waiting({ operatorPort, operatorToken }: Exchange): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${operatorPort}/copies`, { headers: { 'x-operator-token': operatorToken } })
-  const { waiting: left } = (await response.json()) as { waiting: number }
-  return left
-}
+export const waiting = async (exchange: Exchange): Promise<number> => (await askOperator(exchange, '/copies'))['waiting']
 
 /** Lots of the copy of each follower, signed, as he reads them, by follow. */
 export async function copied(exchange: Exchange, storm: Storm): Promise<Map<string, number>> {

@@ -44,6 +44,14 @@ export async function operate(
   return { status: response.status, json: (await response.json()) as Record<string, unknown> }
 }
 
+/** What the operator's port answers to a GET with its token. */
+export async function askOperator(
+  { operatorPort, operatorToken }: Pick<Exchange, 'operatorPort' | 'operatorToken'>, path: string,
+): Promise<Record<string, any>> {
+  const response = await fetch(`http://127.0.0.1:${operatorPort}${path}`, { headers: { 'x-operator-token': operatorToken } })
+  return (await response.json()) as Record<string, any>
+}
+
 /** A new server key of an application, named by its client id. */
 export async function issueServerKey(exchange: Exchange, clientId = 'ringbook'): Promise<string> {
   const { status, json } = await operate(exchange, '/keys/issue', { application: clientId })

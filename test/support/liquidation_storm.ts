@@ -3,7 +3,7 @@
  * a price at which all of them fail at once. Against all of them stands one account that can bear it.
  */
 import { createClient, type Client } from '../../gateway/client/index.ts'
-import { operate, type Exchange } from './exchange.ts'
+import { askOperator, operate, type Exchange } from './exchange.ts'
 import { shippedGenesis } from './shipped_genesis.ts'
 import { newTrader, pairOf, type Trader } from './traders.ts'
 
@@ -84,16 +84,11 @@ export async function buildUp(exchange: Exchange, storm: Storm): Promise<void> {
 /** The price at which all of them fail. */
 export const breakOut = (exchange: Exchange): Promise<void> => setPrice(exchange, FALLEN)
 
-async function ask({ operatorPort, operatorToken }: Exchange, path: string): Promise<unknown> {
-  return (await fetch(`http://127.0.0.1:${operatorPort}${path}`, { headers: { 'x-operator-token': operatorToken } })).json()
-}
-
 /** Buckets that are in liquidation. */
-export const liquidating = async (exchange: Exchange): Promise<number> =>
-  ((await ask(exchange, '/liquidations')) as { total: number }).total
+export const liquidating = async (exchange: Exchange): Promise<number> => (await askOperator(exchange, '/liquidations'))['total']
 
 /** Size of all longs. */
 export async function openInterest(exchange: Exchange): Promise<string> {
-  const { perps } = (await ask(exchange, '/perps')) as { perps: { symbol: string; openInterest: string }[] }
+  const { perps } = (await askOperator(exchange, '/perps')) as { perps: { symbol: string; openInterest: string }[] }
   return perps.find(({ symbol }) => symbol === STORM_PAIR)!.openInterest
 }

@@ -2,6 +2,7 @@
  * Users who move money to the chain and back without a pause, and the ledger of somebody outside, who knows nothing but what each got from
  * the faucet: whatever happens, a wallet's tokens and what the exchange owes it are together what it was given.
  */
+import type { Test } from 'tap'
 import type { Hex } from 'viem'
 import { createClient, type Client } from '../../gateway/client/index.ts'
 import type { Exchange } from './exchange.ts'
@@ -101,6 +102,12 @@ export interface StormListener {
   /** Refused, or cut off: the ledger finds out whether that lost anything. */
   refused(reason: string): void
 }
+
+/** Counts moves by what they were, and prints why one was refused. */
+export const stormListener = (t: Pick<Test, 'comment'>, moved: Map<string, number>): StormListener => ({
+  moved: (what) => void moved.set(what, (moved.get(what) ?? 0) + 1),
+  refused: (reason) => t.comment(`refused: ${reason}`),
+})
 
 /** Everybody moves money until so many moves are done; then the exchange is killed, whatever is under way. */
 export async function killWhileMoving(

@@ -36,10 +36,9 @@ export interface SenderOptions {
 /** What one call has sent so far. */
 interface Sent {
   readonly nonce: number
-  readonly hashes: Hex[]
+  /** The newest last. */
+  readonly signed: { readonly raw: Hex; readonly hash: Hex }[]
   fees: Fees
-  /** The newest of them. */
-  raw: Hex
 }
 
 export function createSender(options: SenderOptions): Sender {
@@ -75,7 +74,7 @@ async function submit(
   const asked = await node.fees()
   if (before === null && leastOf(asked) > feePerGasMax) throw new ChainUnavailable('gas costs more than is allowed')
   const nonce = before?.nonce ?? (await node.nonce(address)).mined
-  const sent: Sent = before ?? { nonce, hashes: [], fees: bounded(asked, feePerGasMax), raw: '0x' }
+  const sent: Sent = before ?? { nonce, signed: [], fees: bounded(asked, feePerGasMax) }
   if (before !== null) {
     const next = bounded(higher(before.fees, asked), feePerGasMax)
     // Already at the bound, or free: nothing can be done but wait.
@@ -83,12 +82,11 @@ async function submit(
     sent.fees = next
   }
   for (let tries = 0; tries < TRIES; tries++) {
-    const { raw, hash } = await signer.sign({ chainId: node.chainId, nonce, to, data, gas, ...sent.fees })
+    const signed = await signer.sign({ chainId: node.chainId, nonce, to, data, gas, ...sent.fees })
     try {
       // Known before it is sent: what a lost answer says is seen in a block.
-      if (!sent.hashes.includes(hash)) sent.hashes.push(hash)
-      sent.raw = raw
-      await node.send(raw)
+      sent.signed.push(signed)
+      await node.send(signed.raw)
       return sent
     } catch (error) {
       if (!(error instanceof SendRefused)) throw error
@@ -104,13 +102,14 @@ async function submit(
 
 /** Waits for the block of one of these; `elsewhere`: another transaction had the nonce; `null`: none by `end`. */
 async function taken(
-  { node, address, pollMs }: SenderOptions, { nonce, hashes, raw }: Sent, end: number,
+  { node, address, pollMs }: SenderOptions, { nonce, signed }: Sent, end: number,
 ): Promise<NodeReceipt | 'elsewhere' | null> {
+  const newest = signed.at(-1)!
   let looksWithout = 0
   for (let isTaken = false; ; ) {
     const { mined } = await node.nonce(address)
     // Newest first, and after the nonce: a block that came between is seen.
-    for (const hash of [...hashes].reverse()) {
+    for (const { hash } of signed.toReversed()) {
       const receipt = await node.receipt(hash)
       if (receipt !== null) return receipt
     }
@@ -118,10 +117,10 @@ async function taken(
     if (mined > nonce && isTaken) return 'elsewhere'
     isTaken = mined > nonce
     if (performance.now() >= end && !isTaken) return null
-    looksWithout = isTaken || (await node.knows(hashes.at(-1)!)) ? 0 : looksWithout + 1
+    looksWithout = isTaken || (await node.knows(newest.hash)) ? 0 : looksWithout + 1
     if (looksWithout === LOOKS_WITHOUT) {
       looksWithout = 0
-      await sendAgain(node, raw)
+      await sendAgain(node, newest.raw)
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
