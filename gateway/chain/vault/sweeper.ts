@@ -112,9 +112,7 @@ export class Sweeper {
       const paid = readTransferred(log)
       const [account, token] = paid === null ? [undefined, undefined] : [this.#accounts.get(paid.to), tokens.get(paid.token)]
       if (paid === null || account === undefined || token === undefined) continue
-      const key = `${paid.to} ${token.token}`
-      // One that is empty in a block that does not count stays so: a sweep behind this payment took it too.
-      this.#waiting.set(key, { account, forwarder: paid.to, token, emptyIn: this.#waiting.get(key)?.emptyIn ?? -1 })
+      this.#waiting.set(`${paid.to} ${token.token}`, { account, forwarder: paid.to, token, emptyIn: -1 })
     }
     this.#read = { number: to.number, hash: to.hash }
   }
