@@ -18,5 +18,6 @@
  *   4  since they came in force every payload hash is over the normal form of the request (CLOCK.FORMS_AT); the repeated answer of a key
  *      has the time of the first; the RESULT of what is refused for want of funds or of room says how much there was (orders/refuse.ts);
  *      an account may have a deadline at which its orders are cancelled (orders/dead_man.ts)
+ *   5  one user alone moves no number that moves other users' money (each decision is listed below)
  */
-export const RULES = 4
+export const RULES = 5
