@@ -39,6 +39,10 @@ import {
   ACCEPT_CLOCK_COMMAND, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND,
 } from './policy.ts'
 import { defineLayout, type Layout } from './table.ts'
+
+export {
+  AFTER_MS_MAX, AT_END, AT_START, CANCEL_ALL_MAX, CONNECTION_KEPT, CONNECTION_OPENED, DISARM, GRACE_MS_MAX,
+} from './cancel_all.ts'
 import { OPEN_SESSION_COMMAND, SESSION_COMMAND } from './sessions.ts'
 import { CANCEL_TWAP_COMMAND, CREATE_TWAP_COMMAND, TWAP_STEP_COMMAND } from './twap.ts'
 import {
@@ -224,26 +228,21 @@ export const CANCEL_ALL_COMMAND = defineLayout('cancel_all', {
   ...HEADER,
   /** Only orders of this pair; -1 for all. */
   pair: 'i32',
-  /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says whether there may be more. */
+  /** At most this many orders, 1..CANCEL_ALL_MAX; the result says whether there may be more. Of AT_END: connections that ended. */
   limit: 'i32',
-  /** Where to begin, as the result of the command before said: slot ... Of {@link AT_END}: the account's row ... */
+  /**
+   * Where to begin, as the result of the command before said: slot ... Of AT_END: the account's row ... Of CONNECTION_OPENED: its
+   * grace, ms.
+   */
   fromSlot: 'i32',
   /**
-   * Dead man's switch (orders/dead_man.ts). 0: cancel now; above: in so many ms, to {@link AFTER_MS_MAX}; {@link DISARM}; {@link
-   * AT_END}.
+   * Dead man's switch (orders/dead_man.ts). 0: cancel now; above: in so many ms, to AFTER_MS_MAX; DISARM; AT_END. Of
+   * connections (orders/cancel_on_disconnect.ts): CONNECTION_OPENED, CONNECTION_KEPT.
    */
   afterMs: 'i32',
   /** ... and sequence of an order; 0: with the newest. ... and the sequence that made it. */
   fromSequence: 'f64',
 })
-/** Orders one CANCEL_ALL record may end: bounds the work of one command and the answers it puts on a reply ring. */
-export const CANCEL_ALL_MAX = 1000
-/** Longest time of a dead man's switch, ms: a day. */
-export const AFTER_MS_MAX = 86_400_000
-/** CANCEL_ALL.afterMs: the account has no deadline from now on. */
-export const DISARM = -1
-/** CANCEL_ALL.afterMs: the connection ended that asked for it (orders/dead_man.ts); its session may be over. */
-export const AT_END = -2
 
 export const MINT_COMMAND = defineLayout('mint', {
   ...HEADER,
@@ -312,7 +311,7 @@ export const CANCEL_ACCOUNT_ORDERS_COMMAND = defineLayout('cancel_account_orders
   account: 'i32',
   /** Only orders of this pair; -1 for all. */
   pair: 'i32',
-  /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says whether there may be more. */
+  /** At most this many orders, 1..CANCEL_ALL_MAX; the result says whether there may be more. */
   limit: 'i32',
   /** Where to begin, as in {@link CANCEL_ALL_COMMAND} ... */
   fromSlot: 'i32',
@@ -329,7 +328,7 @@ export const CONTINUE_CANCEL_COMMAND = defineLayout('continue_cancel', {
   ...HEADER,
   /** Row of the account ... */
   account: 'i32',
-  /** 1: the deadline of the account is over. */
+  /** 1: the deadline of the account, or its grace, is over; AT_START: the exchange started. */
   fires: 'i32',
   /** ... and the sequence that began it, which is its identity; 0 when it `fires`. */
   began: 'f64',

@@ -17,6 +17,7 @@ import { lacksToCancel, lacksToCancelAny } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { withdraw } from '../book/end.ts'
 import { giveSlot, isHalted } from '../book/pool.ts'
+import { isOpening, noteConnection } from './cancel_on_disconnect.ts'
 import { cancelAtEnd, isAboutDeadline, isAtEnd, setDeadline } from './dead_man.ts'
 import { targetRow } from './named_target.ts'
 import { sweepOrders } from './sweep.ts'
@@ -66,6 +67,7 @@ export function cancelAll(state: State, command: Views, base: number): void {
     emitResult(state, command, base, REFUSALS.AGENT_NOT_ALLOWED.number, account, lacking, 0)
     return
   }
+  if (isOpening(state, command, base)) return noteConnection(state, command, base, account, agent)
   if (isAboutDeadline(state, command, base)) return setDeadline(state, command, base, account, agent)
   const { at } = CANCEL_ALL_COMMAND
   sweepOrders(state, command, base, {

@@ -1,14 +1,16 @@
 /**
  * CONTINUE_CANCEL: a part of a mass cancel that the sequencer goes on with, because whoever asked for it is silent
- * (sweep_rows.ts), or begins at a deadline (dead_man.ts).
+ * (sweep_rows.ts), or begins at a deadline (dead_man.ts) or after a
+ * start (cancel_on_disconnect.ts).
  */
-import { CONTINUE_CANCEL_COMMAND } from '../layout/command.ts'
+import { AT_START, CONTINUE_CANCEL_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { SCALAR, SWEEP } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { get, getF64, scalar, sweepRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { endConnections } from './cancel_on_disconnect.ts'
 import { fireDeadline } from './dead_man.ts'
 import { sweepOrders } from './sweep.ts'
 import { goesOnByItself, sweptBy } from './sweep_rows.ts'
@@ -22,6 +24,7 @@ export const CONTINUED_MAX = 256
 export function continueCancel(state: State, command: Views, base: number): void {
   const account = command.i32[base + at.account]!
   const began = command.f64[(base + at.began) >>> 1]!
+  if (command.i32[base + at.fires] === AT_START) return endConnections(state, command, base)
   const isThere = account >= 0 && account < scalar(state, SCALAR.ACCOUNTS)
   if (isThere && command.i32[base + at.fires] === 1) return fireDeadline(state, command, base, account)
   const row = isThere ? sweepRow(state, account) : -1

@@ -24,16 +24,17 @@
  * Since the rules 4; before, no record had `afterMs`.
  */
 import { emitResult } from '../events/emit.ts'
-import { AgentGrant, AT_END, CANCEL_ALL_COMMAND } from '../layout/command.ts'
+import { AgentGrant, AT_END, CANCEL_ALL_COMMAND, CONNECTION_KEPT } from '../layout/command.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { isAccount } from '../programs/accounts.ts'
 import { lacksToCancelEverything, mayTradeAll } from '../programs/grants.ts'
 import { sessionAgent } from '../programs/sessions.ts'
-import { ACCOUNT, AGENT, AgentStatus, ORDER, SCALAR, SESSION, SweptBy } from '../state/columns.ts'
-import { noteDeadline } from '../state/due.ts'
-import { accountRow, agentRow, get, getF64, now, orderRow, scalar, sequence, sessionRow, setF64 } from '../state/rows.ts'
+import { ACCOUNT, AGENT, AgentStatus, DISCONNECT, ORDER, SCALAR, SESSION, SweptBy } from '../state/columns.ts'
+import { cancelMoment, noteDeadline } from '../state/due.ts'
+import { accountRow, agentRow, disconnectRow, get, getF64, now, orderRow, scalar, sequence, sessionRow, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { forgetConnections } from './cancel_on_disconnect.ts'
 import { goesOnByItself, noteSweep } from './sweep_rows.ts'
 import { waitsForAny } from './sweep_waiting.ts'
 
@@ -44,9 +45,11 @@ const EVERY_PAIR = -1
 export const isAboutDeadline = (state: State, command: Views, base: number): boolean =>
   command.i32[base + at.afterMs] !== 0 && scalar(state, SCALAR.RULES) >= 4
 
-/** True when it is of a connection that ended. */
-export const isAtEnd = (state: State, command: Views, base: number): boolean =>
-  command.i32[base + at.afterMs] === AT_END && scalar(state, SCALAR.RULES) >= 4
+/** True when it is of a connection that ended, or gave up to cancel at its end. */
+export function isAtEnd(state: State, command: Views, base: number): boolean {
+  const afterMs = command.i32[base + at.afterMs]!
+  return (afterMs === AT_END && scalar(state, SCALAR.RULES) >= 4) || (afterMs === CONNECTION_KEPT && scalar(state, SCALAR.RULES) >= 5)
+}
 
 /**
  * Sets or takes away the deadline. `agent`: who signed, -1: the owner. RESULT: SWEEP_ANSWER, with nothing ended and
@@ -64,8 +67,9 @@ export function setDeadline(state: State, command: Views, base: number, account:
 }
 
 /**
- * A connection ended: everything of the account that `fromSlot` and `fromSequence` name is cancelled. RESULT: 1 in
- * `more` when a mass cancel began. SESSION_INVALID: the account or the session's row is another's by now.
+ * A connection ended: everything of the account that `fromSlot` and `fromSequence` name is cancelled; or it gave up to cancel, and
+ * nothing is (CONNECTION_KEPT). RESULT: 1 in `more` when a mass cancel began. SESSION_INVALID: the account or the
+ * session's row is another's by now.
  * AGENT_NOT_ALLOWED: as of a deadline.
  */
 export function cancelAtEnd(state: State, command: Views, base: number): void {
@@ -75,6 +79,11 @@ export function cancelAtEnd(state: State, command: Views, base: number): void {
     && session >= 0 && session < scalar(state, SCALAR.SESSIONS_USED) && get(state, sessionRow(state, session), SESSION.ACCOUNT) === account
   if (!isKnown) {
     emitResult(state, command, base, REFUSALS.SESSION_INVALID.number, -1, 0, 0)
+    return
+  }
+  if (scalar(state, SCALAR.RULES) >= 5) forgetConnections(state, account, command.i32[base + at.limit]!)
+  if (command.i32[base + at.afterMs] === CONNECTION_KEPT) {
+    emitResult(state, command, base, 0, account, 0, 0)
     return
   }
   const lacking = lacksAtEnd(state, sessionAgent(state, command, base))
@@ -107,17 +116,18 @@ function beginSweep(state: State, account: number): boolean {
 }
 
 /**
- * The deadline of the account is over. RESULT: 1 in `more` when a mass cancel began. NOT_FOUND: it has none, or it is
- * not over.
+ * The deadline of the account, or its grace after a start (cancel_on_disconnect.ts), is over. RESULT: 1 in `more` when
+ * a mass cancel began. NOT_FOUND: it has none, or it is not over.
  */
 export function fireDeadline(state: State, command: Views, base: number, account: number): void {
-  const row = accountRow(state, account)
-  const deadline = getF64(state, row, ACCOUNT.DEADLINE)
-  if (deadline === 0 || deadline > now(state)) {
+  const moment = cancelMoment(state, account)
+  if (moment === 0 || moment > now(state)) {
     emitResult(state, command, base, REFUSALS.NOT_FOUND.number, -1, 0, 0)
     return
   }
-  setF64(state, row, ACCOUNT.DEADLINE, 0)
+  const [row, connections] = [accountRow(state, account), disconnectRow(state, account)]
+  if (getF64(state, row, ACCOUNT.DEADLINE) <= now(state)) setF64(state, row, ACCOUNT.DEADLINE, 0)
+  if (getF64(state, connections, DISCONNECT.RETURN_BY) <= now(state)) setF64(state, connections, DISCONNECT.RETURN_BY, 0)
   noteDeadline(state, account)
   emitResult(state, command, base, 0, account, 0, beginSweep(state, account) ? 1 : 0)
 }

@@ -18,10 +18,10 @@
  * Since the rules 1. When they come into force, accounts that have nothing begin as used then, by their rows. Their sessions that were over
  * by then are in no list and stay as they are when the row goes: dead, and soon of no use to anybody.
  */
-import { ACCOUNT, PROFILE, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, DISCONNECT, PROFILE, SCALAR } from '../state/columns.ts'
 import { noteDeadline } from '../state/due.ts'
 import { unindexAccount } from '../state/indexes.ts'
-import { accountRow, get, getF64, now, profileRow, scalar, setF64 } from '../state/rows.ts'
+import { accountRow, disconnectRow, get, getF64, now, profileRow, scalar, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { uncountAccount } from './applications.ts'
@@ -92,6 +92,9 @@ export function giveUpOldest(state: State): number {
   unindexAccount(state, account)
   uncountAccount(state, get(state, row, ACCOUNT.APPLICATION))
   setF64(state, row, ACCOUNT.DEADLINE, 0)
+  const connections = disconnectRow(state, account)
+  for (const field of [DISCONNECT.CONNECTIONS, DISCONNECT.GRACE_MS]) set(state, connections, field, 0)
+  setF64(state, connections, DISCONNECT.RETURN_BY, 0)
   noteDeadline(state, account)
   keepAccount(state, account)
   unlinkReferral(state, account)

@@ -12,8 +12,9 @@
  */
 import { UNCHANGED } from '../layout/builder.ts'
 import {
-  AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AgentAction, AT_END, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK,
-  CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Flag, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
+  AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, CONNECTION_KEPT,
+  FLAG_ORDER_MASK, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Flag, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried,
+  slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
 import { LEG_FLAG_MASK, TRAIL_BPS_MAX } from '../layout/conditional.ts'
 import { LAUNCH_PHASE_NAMES } from '../layout/launches.ts'
@@ -106,7 +107,8 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       flags: bits(ORDER_FLAGS), options: bits(orderOptions(type)), targetSequence: SEQUENCE, ...MARGIN, ...LEGS,
     },
     cancel_all: {
-      pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, afterMs: range(AT_END, AFTER_MS_MAX), fromSequence: SEQUENCE,
+      pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, afterMs: range(CONNECTION_KEPT, AFTER_MS_MAX),
+      fromSequence: SEQUENCE,
     },
     mint: { asset: range(-1, genesis.limits.assets - 1) },
     session: {},

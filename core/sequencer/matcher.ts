@@ -17,7 +17,8 @@ import { prepareGrowth, raisedLimits } from '../state/growth.ts'
 import { RULES } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
 import { awaitsStart } from '../programs/limits.ts'
-import { COMMAND_SLOTS, CommandType } from '../layout/command.ts'
+import { hasConnections } from '../orders/cancel_on_disconnect.ts'
+import { AT_START, COMMAND_SLOTS, CommandType } from '../layout/command.ts'
 import { genesisSlots, GENESIS_MAX_BYTES, writeGenesis } from '../journal/genesis_batch.ts'
 import { SecondWriter } from '../journal/head_file.ts'
 import { JournalError } from '../journal/pages.ts'
@@ -120,6 +121,7 @@ export function startMatcher(parts: MatcherParts): Sequencer {
   })
   raiseRules(sequencer, say)
   raiseLimits(sequencer, say)
+  if (hasConnections(state)) commitOwn(sequencer, CommandType.CONTINUE_CANCEL, { account: -1, fires: AT_START })
   const sequence = state.clock[CLOCK.SEQUENCE]!
   say({ type: 'recovered', genesis: inForce(genesis, state), columns: state.buffers, sequence, created })
   return sequencer

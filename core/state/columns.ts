@@ -127,6 +127,13 @@ export const SWEEP = {
 export const SweptBy = { OWNER: 1, OPERATOR: 2, ITSELF: 3 } as const
 export type SweptBy = (typeof SweptBy)[keyof typeof SweptBy]
 
+/**
+ * Of one account, the connections that cancel its orders when they end (orders/cancel_on_disconnect.ts): how many are open, how long
+ * after a start the account may return (ms), and until when it may (f64, Unix ms; 0: the exchange did not start without it).
+ */
+export const DISCONNECT_WORDS = 4
+export const DISCONNECT = { CONNECTIONS: 0, GRACE_MS: 1, RETURN_BY: f64(2) } as const
+
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by number modulo 15. */
 export const FAUCET_WORDS = 32
 
@@ -345,6 +352,7 @@ const DECLARED = {
   depositIds: { type: 'i32', width: DEPOSIT_ID_WORDS, rows: () => DEPOSIT_IDS, kept: 'all', views: ['F64'] },
   faucetMints: { type: 'i32', width: FAUCET_MINT_WORDS, rows: () => FAUCET_MINTS, kept: 'all', views: ['F64'] },
   settlements: { type: 'i32', width: SETTLEMENT_WORDS, rows: () => SETTLEMENTS, kept: 'all', views: ['F64'] },
+  disconnects: { type: 'i32', width: DISCONNECT_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

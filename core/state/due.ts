@@ -7,7 +7,8 @@
  *
  *   kind      place                                   key
  *   ORDERS    16 neighbouring rows of the order pool  expiry of the earliest order that rests there, and its sequence
- *   ACCOUNT   one account                             its deadline (orders/dead_man.ts), and 0; Infinity: it has none
+ *   ACCOUNT   one account                             its deadline (orders/dead_man.ts) or the end of its grace (orders/
+ *                                                     cancel_on_disconnect.ts), and 0; Infinity: it has none
  *   CONDITIONAL one conditional order                 its expiry, and 0; Infinity: it has none
  *   TWAP      one TWAP order                          when it is looked at next, and 0; Infinity: never
  *
@@ -22,9 +23,9 @@
  * the columns.
  */
 import { Flag } from '../layout/command.ts'
-import { ACCOUNT, DUE_ROWS, DUE_SHIFT, duePlaces, ORDER, SCALAR } from './columns.ts'
+import { ACCOUNT, DISCONNECT, DUE_ROWS, DUE_SHIFT, duePlaces, ORDER, SCALAR } from './columns.ts'
 import { CONDITIONAL, TWAP } from './conditional_rows.ts'
-import { accountRow, conditionalRow, get, getF64, now, orderRow, scalar, twapRow } from './rows.ts'
+import { accountRow, conditionalRow, disconnectRow, get, getF64, now, orderRow, scalar, twapRow } from './rows.ts'
 import type { State } from './state.ts'
 
 const CHILDREN = 4
@@ -132,9 +133,16 @@ function noteMoment(state: State, place: number, moment: number): void {
   else sink(state, state.dueAt[place]!)
 }
 
-/** The deadline of the account is another. */
+/** When the account's orders are cancelled by themselves: the earlier of its deadline and the end of its grace; 0: never. */
+export function cancelMoment(state: State, account: number): number {
+  const deadline = getF64(state, accountRow(state, account), ACCOUNT.DEADLINE)
+  const returnBy = getF64(state, disconnectRow(state, account), DISCONNECT.RETURN_BY)
+  return deadline === 0 || returnBy === 0 ? deadline + returnBy : Math.min(deadline, returnBy)
+}
+
+/** The {@link cancelMoment} of the account is another. */
 export function noteDeadline(state: State, account: number): void {
-  noteMoment(state, state.dueOrderPlaces + account, getF64(state, accountRow(state, account), ACCOUNT.DEADLINE))
+  noteMoment(state, state.dueOrderPlaces + account, cancelMoment(state, account))
 }
 
 /** The expiry of the conditional order is another. */

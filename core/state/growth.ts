@@ -38,6 +38,8 @@ const OF_REFERRALS: readonly ColumnName[] = ['referring', 'referrals']
 const OF_VAULT: readonly ColumnName[] = [
   'vault', 'vaultTotals', 'vaultAccounts', 'withdrawals', 'suspense', 'vaultChains', 'depositIds', 'faucetMints', 'settlements',
 ]
+/** Column of connections that cancel at their end. An exchange in which none is open, or was when it stopped, has only zeros in it. */
+const OF_DISCONNECTS: readonly ColumnName[] = ['disconnects']
 /** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
@@ -53,6 +55,7 @@ export function storedColumns(state: State): StoredColumn[] {
     ...(trades ? [] : OF_MARGIN), ...(waited ? [] : OF_WAITING), ...(state.scalars[SCALAR.ADD_ONS_USED] !== 0 ? [] : OF_ADD_ONS),
     ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES), ...(state.scalars[SCALAR.LEADERS_USED] !== 0 ? [] : OF_COPYING),
     ...(state.scalars[SCALAR.REFERRING] !== 0 ? [] : OF_REFERRALS), ...(usesVault(state) ? [] : OF_VAULT),
+    ...(usesDisconnects(state) ? [] : OF_DISCONNECTS),
   ])
   const later = state.scalars.subarray(SCALAR.MARGIN_ACCOUNTS_USED).some((scalar) => scalar !== 0)
   return columnsOf(state.genesis).filter(({ name, derived }) => !derived && !absent.has(name)).map((column) => {
@@ -64,6 +67,8 @@ export function storedColumns(state: State): StoredColumn[] {
 
 /** Every command of money in and out is counted in column `vault`, refused ones too. */
 const usesVault = (state: State): boolean => state.vault.some((word) => word !== 0)
+
+const usesDisconnects = (state: State): boolean => state.disconnects.some((word) => word !== 0)
 
 /** What was raised, of the words of column `limits`. */
 export function raisedLimits(words: Float64Array, word: number): Partial<Limits> {

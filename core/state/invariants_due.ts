@@ -7,7 +7,9 @@
  * See invariants.ts.
  */
 import { broken } from '../lib/assert.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, DUE_ROWS, duePlaces, ORDER, ORDER_WORDS, SCALAR, SWEEP, SWEEP_WORDS, SweptBy } from './columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, CLOCK, DISCONNECT, DISCONNECT_WORDS, DUE_ROWS, duePlaces, ORDER, ORDER_WORDS, SCALAR, SWEEP, SWEEP_WORDS, SweptBy,
+} from './columns.ts'
 import { CONDITIONAL, CONDITIONAL_WORDS, TWAP, TWAP_WORDS } from './conditional_rows.ts'
 import { dueCount } from './due.ts'
 import type { State } from './state.ts'
@@ -38,9 +40,14 @@ export function checkDue(state: State, live: readonly number[]): void {
  * key; those that had one once have it too. How many places.
  */
 function checkMoments(state: State): number {
-  const { accountsF64, conditionalsF64, dueOrderPlaces, scalars, twapsF64 } = state
+  const { accountsF64, conditionalsF64, disconnectsF64, dueOrderPlaces, scalars, twapsF64 } = state
   const { accounts, conditionalOrders, twapOrders } = state.genesis.limits
-  const deadlineOf = (account: number): number => accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.DEADLINE) >>> 1]!
+  const deadlineOf = (account: number): number => {
+    const deadline = accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.DEADLINE) >>> 1]!
+    const returnBy = disconnectsF64[(account * DISCONNECT_WORDS + DISCONNECT.RETURN_BY) >>> 1]!
+    const first = Math.min(deadline || Infinity, returnBy || Infinity)
+    return first === Infinity ? 0 : first
+  }
   const expiryOf = (conditional: number): number => conditionalsF64[(conditional * CONDITIONAL_WORDS + CONDITIONAL.EXPIRES_AT) >>> 1]!
   const nextOf = (twap: number): number => twapsF64[(twap * TWAP_WORDS + TWAP.NEXT_AT) >>> 1]!
   return checkPlaces(state, dueOrderPlaces, accounts, scalars[SCALAR.ACCOUNTS]!, deadlineOf, 'account') +

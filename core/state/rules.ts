@@ -19,5 +19,6 @@
  *      has the time of the first; the RESULT of what is refused for want of funds or of room says how much there was (orders/refuse.ts);
  *      an account may have a deadline at which its orders are cancelled (orders/dead_man.ts)
  *   5  one user alone moves no number that moves other users' money (each decision is listed below)
+ *      - a start cancels orders of connections that cancel at their end (orders/cancel_on_disconnect.ts)
  */
 export const RULES = 5

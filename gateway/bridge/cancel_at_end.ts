@@ -6,11 +6,12 @@
  * cancel, whose parts the sequencer makes (core/orders/dead_man.ts). So nothing is left half done by a gateway that
  * stops. When the ring has no room for the account, or the disk is full, the record waits here and is tried again until
  * it is given; an orderly stop waits for it ({@link settle}). One waits for each holder of sessions (an account, or one
- * of its agents) at most: two would cancel the same.
+ * of its agents) at most: two would cancel the same, so the record counts the connections.
  *
- * It is a promise of this process. When the whole exchange is killed nobody is left to ask, and orders stay: for that
- * there is the dead man's switch.
+ * When the whole exchange is killed no gateway is left to ask. The engine knows which accounts had such a connection open
+ * (core/orders/cancel_on_disconnect.ts), and the next start cancels what these connections cover.
  */
+import { CANCEL_ALL_MAX } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
 import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
@@ -37,12 +38,20 @@ export interface Ending extends Caller {
   readonly accountSequence: number
 }
 
+/** Connections of one holder that end alike and wait for room. */
+interface Waiting {
+  readonly ending: Ending
+  /** False: they stay open, and cancel at their end no more. */
+  readonly cancels: boolean
+  connections: number
+}
+
 export class CancelsAtEnd {
   readonly #engine: EngineClient
   readonly #deadlineMs: number
   readonly #warn: Warn
-  /** By holder. */
-  readonly #waiting = new Map<string, Ending>()
+  /** By holder and what becomes of the connections. */
+  readonly #waiting = new Map<string, Waiting>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(engine: EngineClient, deadlineMs: number, warn: Warn) {
@@ -51,9 +60,11 @@ export class CancelsAtEnd {
     this.#warn = warn
   }
 
-  /** The connection that this caller opened has ended. */
-  post(ending: Ending): void {
-    this.#waiting.set(`${ending.account} ${ending.accountSequence} ${ending.agent}`, ending)
+  /** The connection that this caller opened has ended; with `cancels` false it stays open and cancels at its end no more. */
+  post(ending: Ending, cancels = true): void {
+    const holder = `${ending.account} ${ending.accountSequence} ${ending.agent} ${cancels}`
+    const connections = (this.#waiting.get(holder)?.connections ?? 0) + 1
+    this.#waiting.set(holder, { ending, cancels, connections })
     this.#giveSome()
   }
 
@@ -67,12 +78,12 @@ export class CancelsAtEnd {
   #giveSome(): void {
     const { counters } = this.#engine
     let looks = Math.min(this.#waiting.size, LOOKS_MAX)
-    for (const [holder, ending] of this.#waiting) {
+    for (const [holder, waiting] of this.#waiting) {
       if (looks-- === 0) break
       // Who waits on goes behind the others.
       this.#waiting.delete(holder)
-      if (this.#hasRoom(ending.account)) this.#give(ending)
-      else this.#waiting.set(holder, ending)
+      if (this.#hasRoom(waiting.ending.account)) this.#give(waiting)
+      if (waiting.connections > 0) this.#waiting.set(holder, waiting)
     }
     counters[GATEWAY.cancels_at_end_waiting] = this.#waiting.size
     if (this.#timer !== null || this.#waiting.size === 0) return
@@ -87,12 +98,16 @@ export class CancelsAtEnd {
     return engine.matcher[MATCHER.disk_level] !== DISK.FULL && allowance(engine, account, WAY_OUT) >= CREDIT
   }
 
-  #give(ending: Ending): void {
+  /** Gives one record, of {@link CANCEL_ALL_MAX} connections at most; the others wait on. */
+  #give(waiting: Waiting): void {
+    const { ending, cancels } = waiting
     const engine = this.#engine
+    const connections = Math.min(waiting.connections, CANCEL_ALL_MAX)
+    waiting.connections -= connections
     const correlation = register(engine, this.#answers, ending.account, CREDIT, WAY_OUT, this.#deadlineMs)
-    encodeAtEnd(engine, slotAt(engine), correlation, ending, ending.accountSequence)
+    encodeAtEnd(engine, slotAt(engine), correlation, ending, ending.accountSequence, connections, cancels)
     send(engine)
-    engine.counters[GATEWAY.cancels_at_end]!++
+    if (cancels) engine.counters[GATEWAY.cancels_at_end]!++
   }
 
   /** Nobody waits for the answer, so one that refuses is said to the operator. */

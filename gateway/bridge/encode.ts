@@ -7,7 +7,8 @@
 import { hash } from 'node:crypto'
 import { SET_BUILDER_FEE_COMMAND } from '../../core/layout/builder.ts'
 import {
-  AT_END, CANCEL_ALL_COMMAND, CommandType, CREATE_SUB_ACCOUNT_COMMAND, CLIENT_ORDER_ID_SHIFT, MINT_COMMAND,
+  AT_END, CANCEL_ALL_COMMAND, CommandType, CONNECTION_KEPT, CONNECTION_OPENED, CREATE_SUB_ACCOUNT_COMMAND, CLIENT_ORDER_ID_SHIFT,
+  MINT_COMMAND,
   OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND,
   TRANSFER_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
@@ -156,9 +157,21 @@ export function encodeDeadline(engine: EngineClient, at: number, correlation: nu
   encodeSweep(engine, at, correlation, caller, { afterMs })
 }
 
-/** CANCEL_ALL of a connection that ended: its caller's session may be over, so the account is named, with the sequence that made it. */
-export function encodeAtEnd(engine: EngineClient, at: number, correlation: number, caller: Caller, accountSequence: number): void {
-  encodeSweep(engine, at, correlation, caller, { fromSlot: caller.account, fromSequence: accountSequence, afterMs: AT_END })
+/**
+ * CANCEL_ALL of so many connections that ended, or that cancel at their end no more. Its caller's session may be over, so the account is
+ * named, with the sequence that made it.
+ */
+export function encodeAtEnd(
+  engine: EngineClient, at: number, correlation: number, caller: Caller, accountSequence: number, connections: number, cancels: boolean,
+): void {
+  encodeSweep(engine, at, correlation, caller, {
+    limit: connections, fromSlot: caller.account, fromSequence: accountSequence, afterMs: cancels ? AT_END : CONNECTION_KEPT,
+  })
+}
+
+/** CANCEL_ALL of a connection that opened and cancels at its end; after a start its account may return for so many ms. */
+export function encodeOpened(engine: EngineClient, at: number, correlation: number, caller: Caller, graceMs: number): void {
+  encodeSweep(engine, at, correlation, caller, { fromSlot: graceMs, afterMs: CONNECTION_OPENED })
 }
 
 /** MINT of `asset`, -1 for all. */

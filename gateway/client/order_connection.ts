@@ -70,7 +70,7 @@ export class OrderEntry implements SocketOwner {
   readonly #clock: Clock
   readonly #session: Session
   readonly #timeoutMs: number
-  readonly #cancels: boolean
+  readonly #wish: object
   readonly #socket: ReconnectingSocket
   /** Calls that were not sent, in order, and those that were, by id. */
   readonly #waiting = new Set<Call>()
@@ -84,7 +84,8 @@ export class OrderEntry implements SocketOwner {
     this.#clock = options.clock ?? REAL_CLOCK
     this.#session = session
     this.#timeoutMs = timeoutMs
-    this.#cancels = options.cancelOnDisconnect === true
+    const { cancelOnDisconnect, restartGraceMs } = options
+    this.#wish = cancelOnDisconnect !== true ? {} : { cancelOnDisconnect, ...(restartGraceMs === undefined ? {} : { restartGraceMs }) }
     this.#socket = new ReconnectingSocket(url, { ...options, messagesPerSecond: UNPACED, messageBurst: UNPACED }, this.#clock, this)
   }
 
@@ -137,7 +138,7 @@ export class OrderEntry implements SocketOwner {
 
   #openSession(): object {
     this.#opening = 'asked'
-    const body = JSON.stringify({ counter: this.#counter, ...(this.#cancels ? { cancelOnDisconnect: true } : {}) })
+    const body = JSON.stringify({ counter: this.#counter, ...this.#wish })
     const bytes = new TextEncoder().encode(body)
     const headers = signRequest(this.#session.signer()!, 'WS', SESSION_OPEN, bytes, this.#session.now())
     return {

@@ -23,6 +23,11 @@ export interface StreamOptions extends ReconnectingSocketOptions {
   readonly sessionEnded?: (error: StreamError) => void
   /** Order entry alone: when its socket ends, every open order of the account is cancelled. Default false. */
   readonly cancelOnDisconnect?: boolean
+  /**
+   * With `cancelOnDisconnect`: after a crash of the exchange the account may return for so many ms, with its next order over a socket, and
+   * its orders stay; 5,000 by default, 60,000 at most, 0: its start cancels at once.
+   */
+  readonly restartGraceMs?: number
   readonly clock?: Clock
 }
 

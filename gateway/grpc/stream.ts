@@ -9,13 +9,16 @@
  */
 import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
+import { GRACE_MS_MAX } from '../../core/layout/command.ts'
 import { findSession, type FoundSession } from '../auth/session_cache.ts'
 import type { Caller, SignedRequest } from '../auth/signed_request.ts'
 import { ALL_CREDENTIALS } from '../auth/signed_request.ts'
 import { MessageBudget } from '../limits/token_bucket.ts'
 import { runOperation } from '../operations/serve.ts'
 import { Refused, refusedField, SHUTTING_DOWN } from '../refused.ts'
-import { ANSWERS_MS, IN_FLIGHT_MAX, SignedStream, type SignedMessage, type StreamConnection } from '../stream/signed_stream.ts'
+import {
+  ANSWERS_MS, IN_FLIGHT_MAX, RESTART_GRACE_MS, SignedStream, type SignedMessage, type StreamConnection,
+} from '../stream/signed_stream.ts'
 import { countRequest, type Front } from './front.ts'
 import { readLong, type Message } from './mapping.ts'
 import { decodeMessage } from './methods.ts'
@@ -159,7 +162,11 @@ export class OrderStream implements ActionStream, StreamConnection {
 
   #openSession(known: SignedMessage, opening: Message, call: StreamCall): void {
     if (known.counter < 0) return call.refuse(refusedField('counter', 'counter must be below 2^53'))
-    this.#stream.openSession(known, known.counter, opening['cancelOnDisconnect'] === true, call)
+    const graceMs = Object.hasOwn(opening, 'restartGraceMs') ? Number(opening['restartGraceMs']) : RESTART_GRACE_MS
+    if (graceMs < 0 || graceMs > GRACE_MS_MAX) {
+      return call.refuse(refusedField('restartGraceMs', `restart_grace_ms must be 0 to ${GRACE_MS_MAX}`))
+    }
+    this.#stream.openSession(known, known.counter, opening['cancelOnDisconnect'] === true ? graceMs : -1, call)
   }
 
   /** What was signed; `null`: no credentials came. */

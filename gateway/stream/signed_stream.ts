@@ -22,9 +22,12 @@ import { setCaller, type Caller, type SignedRequest } from '../auth/signed_reque
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import { mayCancelEverything } from '../../core/view/left_orders.ts'
+import { RESULT } from '../../core/layout/event.ts'
 import type { Ending } from '../bridge/cancel_at_end.ts'
+import { encodeOpened } from '../bridge/encode.ts'
+import { CREDIT, noRoom, WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
-import type { Call } from '../operations/operation.ts'
+import { fullRefusal, pendingRequest, submit, type Call } from '../operations/operation.ts'
 import { serveSigned } from '../operations/serve.ts'
 import { Refused } from '../refused.ts'
 import { hinted } from '../auth/signature_debug.ts'
@@ -32,6 +35,8 @@ import { stranger, type SignatureShares, type Signer } from './signature_shares.
 
 /** Messages of one connection that are not answered. */
 export const IN_FLIGHT_MAX = 256
+/** Ms in which an account may return after a start of the exchange, when its client does not say. */
+export const RESTART_GRACE_MS = 5000
 /** How long answers under way may hold up the end of a connection, ms. */
 export const ANSWERS_MS = 1000
 const UNKNOWN = -1
@@ -71,7 +76,9 @@ export interface StreamConnection {
 interface OpenSession extends Watched {
   readonly key: string
   /** Whose orders are cancelled when the connection ends; `null`: nobody's. */
-  readonly cancelsFor: Ending | null
+  cancelsFor: Ending | null
+  /** The engine was not yet heard of the wish; what becomes of it then. */
+  wish: 'none' | 'asked' | 'ended' | 'kept'
   counter: number
 }
 
@@ -166,7 +173,7 @@ export class SignedStream {
     const session = this.#session
     this.#session = null
     if (session !== null) this.#gateway.watch.remove(session)
-    if (session !== null && session.cancelsFor !== null) this.#gateway.cancelsAtEnd.post(session.cancelsFor)
+    if (session !== null) this.#giveUp(session, true)
     this.#stopWaiting()
   }
 
@@ -214,13 +221,16 @@ export class SignedStream {
   }
 
   /**
-   * Opens a session with a message that {@link identify} knows; its messages have counters above `counter`. `cancels`: when the connection
-   * ends, everything of the account is cancelled (bridge/cancel_at_end.ts); of several openings of one account the last one says it.
+   * Opens a session with a message that {@link identify} knows; its messages have counters above `counter`. `graceMs`: when the connection
+   * ends, everything of the account is cancelled (bridge/cancel_at_end.ts), after a crash of the exchange unless the account returns within
+   * so many ms; -1: nothing is. Of several openings of one account the last one says it. The answer comes when the wish is in the journal.
    */
-  openSession({ signed, bytes }: SignedMessage, counter: number, cancels: boolean, call: MessageCall): void {
-    const refused = cancels ? this.#mayNotCancel(call) : null
+  openSession({ signed, bytes }: SignedMessage, counter: number, graceMs: number, call: MessageCall): void {
+    const cancels = graceMs >= 0
+    const { replayGuard, watch, now, counters, engine } = this.#gateway
+    const full = cancels ? noRoom(engine, call.account, CREDIT, WAY_OUT) : null
+    const refused = full !== null ? fullRefusal(full) : cancels ? this.#mayNotCancel(call) : null
     if (refused !== null) return call.refuse(refused)
-    const { replayGuard, watch, now, counters } = this.#gateway
     const { publicKey: key, timestamp, signature } = signed!
     const taken = replayGuard.take(signature, call.account, Number(timestamp), now())
     if (taken === 'full') {
@@ -236,9 +246,39 @@ export class SignedStream {
     const accountSequence = cancels ? readAccount(this.#gateway.state, account).createdSequence : 0
     const cancelsFor = cancels ? { account, application, session, generation, agent, accountSequence } : null
     const end = (): void => this.#connection.sessionOver()
-    this.#session = { key, session: call.session, generation: call.generation, counter, end, cancelsFor }
-    watch.add(this.#session)
-    call.answer({ expiresAt: Math.floor(found.view.expiresAt / 1000) })
+    const opened: OpenSession = {
+      key, session: call.session, generation: call.generation, counter, end, cancelsFor, wish: cancels ? 'asked' : 'none',
+    }
+    this.#session = opened
+    watch.add(opened)
+    const answer = { expiresAt: Math.floor(found.view.expiresAt / 1000) }
+    if (cancels) this.#recordWish(opened, graceMs, call, answer)
+    else call.answer(answer)
+  }
+
+  /** Has the engine record that this connection cancels at its end, and answers then. */
+  #recordWish(opened: OpenSession, graceMs: number, call: MessageCall, answer: object): void {
+    const known = (isRecorded: boolean): void => {
+      const { wish, cancelsFor } = opened
+      opened.wish = 'none'
+      if (!isRecorded) opened.cancelsFor = null
+      else if (wish === 'ended' || wish === 'kept') this.#gateway.cancelsAtEnd.post(cancelsFor!, wish === 'ended')
+    }
+    const pending = pendingRequest(call, () => {
+      known(true)
+      call.answer(answer)
+    })
+    submit(this.#gateway, call, {
+      onResult: (records, base) => {
+        if (records.i32[base + RESULT.at.code] !== 0) known(false)
+        pending.onResult(records, base)
+      },
+      // Whether it is recorded is unknown, so it counts.
+      onDeadline: () => {
+        known(true)
+        pending.onDeadline()
+      },
+    }, (at, correlation) => encodeOpened(this.#gateway.engine, at, correlation, call, graceMs), WAY_OUT)
   }
 
   /** The session before ends here; when it was another account's, what was promised for its end is done now. */
@@ -246,8 +286,14 @@ export class SignedStream {
     const session = this.#session
     if (session === null) return
     this.#gateway.watch.remove(session)
-    const promised = session.cancelsFor
-    if (promised !== null && promised.account !== account) this.#gateway.cancelsAtEnd.post(promised)
+    this.#giveUp(session, session.cancelsFor?.account !== account)
+  }
+
+  /** The session's connection ends, or with `cancels` false stays and cancels at its end no more. */
+  #giveUp(session: OpenSession, cancels: boolean): void {
+    if (session.cancelsFor === null) return
+    if (session.wish === 'asked') session.wish = cancels ? 'ended' : 'kept'
+    else this.#gateway.cancelsAtEnd.post(session.cancelsFor, cancels)
   }
 
   /** Why a delegated agent may not have everything of its account cancelled; the engine says the same (core/orders/dead_man.ts). */

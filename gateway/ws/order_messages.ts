@@ -13,6 +13,7 @@
  * nothing without a body). A signed body travels as text, so that nobody has to write the same JSON twice in the same way. `id` is not
  * signed: it is the client's name for its message, repeated in the answer. A field of the path is a field of the body.
  */
+import { GRACE_MS_MAX } from '../../core/layout/command.ts'
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
 import { type OperationName, OPERATIONS } from '../operations/index.ts'
 import { BUDGET_TEXTS, type Budget } from '../limits/budget.ts'
@@ -120,7 +121,13 @@ export const SessionBody = Type.Object({
     Type.Boolean(),
     'When this connection ends, however it ends, every open order of the account is cancelled, also those that came another way. '
       + 'Off by default. A delegated agent must be granted cancelling and every trading pair, at the end too. A crash of the whole '
-      + 'exchange leaves orders: use afterMs of BatchCancelAllOrders for that.',
+      + 'exchange ends the connection too: the next start cancels, unless the account returns within restartGraceMs. For a client that '
+      + 'hangs with its connection open use afterMs of BatchCancelAllOrders as well.',
+  )),
+  restartGraceMs: Type.Optional(field(
+    Type.Integer({ minimum: 0, maximum: GRACE_MS_MAX }),
+    'With cancelOnDisconnect: after a crash and restart of the exchange the account may return for so many ms, by opening a session with '
+      + 'cancelOnDisconnect again, and its orders stay. 5000 by default; 0: the start cancels at once.',
   )),
 })
 

@@ -22,7 +22,7 @@ import { compile } from '../operations/operation.ts'
 import { runOperation, type ReadableCall } from '../operations/serve.ts'
 import type { Shape } from '../operations/json_shape.ts'
 import type { SignatureShares } from '../stream/signature_shares.ts'
-import { SignedStream, type MessageCall, type SignedMessage, type StreamConnection } from '../stream/signed_stream.ts'
+import { RESTART_GRACE_MS, SignedStream, type MessageCall, type SignedMessage, type StreamConnection } from '../stream/signed_stream.ts'
 import { MESSAGE_SHAPE, readCredentials, type Frame, type Params } from './frames.ts'
 import {
   ACTIONS, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, ORDER_TYPES, SESSION_OPEN, SessionBody, type OrderAction,
@@ -178,8 +178,8 @@ export class OrderEntry {
     const body = readBody(message['body'], 'optional', MESSAGE_SHAPE)
     const refused = body instanceof Refused ? body : sessionBody.check(body)
     if (refused !== null) return call.refuse(refused)
-    const { counter = 0, cancelOnDisconnect = false } = body as Static<typeof SessionBody>
-    this.stream.openSession(known, counter, cancelOnDisconnect, call)
+    const { counter = 0, cancelOnDisconnect = false, restartGraceMs = RESTART_GRACE_MS } = body as Static<typeof SessionBody>
+    this.stream.openSession(known, counter, cancelOnDisconnect ? restartGraceMs : -1, call)
   }
 
   #refuseBeyondShare(bytes: number, call: OrderCall): void {

@@ -1,7 +1,7 @@
 /**
  * Promise: a deadline of an account counts whatever happens to the exchange: one that passes while it is dead counts at
- * its start. An orderly stop ends connections, and what was to be cancelled at their end is cancelled. The journal says
- * the same to a replay.
+ * its start. An orderly stop ends connections, and so does a kill: what was to be cancelled at their end is cancelled,
+ * unless the account returns within its grace. The journal says the same to a replay.
  */
 import t from 'tap'
 import { verify } from '../../core/replay/verify.ts'
@@ -57,6 +57,19 @@ t.test('over a kill and an orderly stop', async (t) => {
   exchange = await startExchange(dataDir, FLAGS)
   const last = createClient({ baseUrl: exchange.baseUrl, signer })
   t.same(await rests(last, 0), [], 'the stop ended the connection')
+  const returns = newTrader(exchange.baseUrl, 1)
+  const lines = ([[signer, 0], [other.signer, 60_000]] as const).map(([signer, restartGraceMs]) =>
+    createClient({ baseUrl: exchange.baseUrl, signer, streams: { cancelOnDisconnect: true, restartGraceMs } }))
+  for (const line of lines) await line.orders.CreateOrder(order)
+  const stays = await openOrders(lines[1]!)
+  await (await returns).client.CreateOrder(order)
+  await exchange.kill()
+  for (const line of lines) line.orders.close()
+
+  exchange = await startExchange(dataDir, FLAGS)
+  t.same(await rests(createClient({ baseUrl: exchange.baseUrl, signer }), 0), [], 'the kill ended the connection')
+  t.same(await openOrders(createClient({ baseUrl: exchange.baseUrl, signer: other.signer })), stays, 'it may return for a minute')
+  t.same((await openOrders(createClient({ baseUrl: exchange.baseUrl, signer: (await returns).signer }))).length, 1, 'without the wish')
   t.equal(await exchange.stop(), EXIT.OK)
   t.ok(verify(dataDir, () => undefined).commands > 1)
 })

@@ -13,7 +13,8 @@ import { CommandType, DISARM, Flag, Option } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import {
-  encodeAtEnd, encodeCancel, encodeCancelAll, encodeDeadline, encodeMint, encodeOpenSession, encodeOrder, encodeSession,
+  encodeAtEnd, encodeCancel, encodeCancelAll, encodeDeadline, encodeMint, encodeOpened, encodeOpenSession, encodeOrder,
+  encodeSession,
 } from '../../gateway/bridge/encode.ts'
 import type { OrderTerms } from '../../gateway/bridge/terms.ts'
 import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient } from '../../gateway/bridge/engine_client.ts'
@@ -331,13 +332,14 @@ export class Client {
       encodeCancel(engine, at, correlation, caller, slot, sequence))
   }
 
-  /** Now, at a deadline that is set or taken away, or as if its connection ended. */
+  /** Now, at a deadline that is set or taken away, or as if a connection opened, was kept or ended. */
   #cancelAll(): Request {
-    const dice = this.#around.random.below(6)
+    const dice = this.#around.random.below(8)
     const afterMs = dice === 0 ? DISARM : 1 + this.#around.random.below(1500)
     return this.#request(CommandType.CANCEL_ALL, (engine, at, correlation, caller) => {
       if (dice < 3) encodeDeadline(engine, at, correlation, caller, afterMs)
-      else if (dice === 3) encodeAtEnd(engine, at, correlation, caller, this.#madeBy)
+      else if (dice === 3) encodeAtEnd(engine, at, correlation, caller, this.#madeBy, 1, afterMs % 4 !== 0)
+      else if (dice < 6) encodeOpened(engine, at, correlation, caller, afterMs)
       else encodeCancelAll(engine, at, correlation, caller, -1, SWEEP, { slot: 0, sequence: 0 })
     })
   }

@@ -306,7 +306,7 @@ export class World {
     const lanes = shared.lanes.map((lane, number) => bridgeOn(shared, lane, number, (error) => (this.#error ??= error)))
     const [operator, ...bridges] = lanes as [EngineClient, ...EngineClient[]]
     const questions = new LifeQuestions(sequencer, shared.lanes)
-    return { journal, sequencer, counters, operator, bridges, events: createReader(sequencer.events, 512, 0), questions, follower: null }
+    return { journal, sequencer, counters, operator, bridges, events: createReader(sequencer.events, 512), questions, follower: null }
   }
 
   #heard(message: FromThread): void {

@@ -29,7 +29,7 @@ import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { Margins } from './naive_margin.ts'
 import { marginCommand } from './naive_margin_commands.ts'
 import { cancel, expire, place, replace } from './naive_orders.ts'
-import { cancelAll, continueCancel, type Sweep } from './naive_sweeps.ts'
+import { cancelAll, type Connections, continueCancel, type Sweep } from './naive_sweeps.ts'
 import { enterOwn } from './naive_own.ts'
 import { policy } from './naive_policy.ts'
 import { endsOrExtends, GONE, isLive, openDelegatedSession, openSession, type Session } from './naive_sessions.ts'
@@ -142,6 +142,8 @@ export class NaiveExchange {
   receipts: Receipt[] = []
   /** When the orders of an account are cancelled unless it says otherwise before, Unix ms, by account. */
   deadlines = new Map<number, number>()
+  /** Of accounts that ever had a connection that cancels at its end. */
+  connections = new Map<number, Connections>()
   /** Mass cancels under way, by when whoever asked was heard last. */
   sweeps: Sweep[] = []
   spendLimits: SpendLimit[] = []
@@ -278,6 +280,7 @@ export class NaiveExchange {
   newAccount(application: number, address: string, master: number): number {
     const row = this.accounts.length < this.genesis.limits.accounts ? this.accounts.length : this.goes()
     this.deadlines.delete(row)
+    this.connections.delete(row)
     const zeros = (): bigint[] => this.genesis.assets.map(() => 0n)
     this.accounts[row] = {
       application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0, master, consented: false,

@@ -126,12 +126,14 @@ const isOpen = (ex: Ex, pair: number): boolean => ex.statuses[pair] !== 'HALTED'
 /** CANCEL_ALL: orders on halted pairs, or of pairs an agent is not granted, are not meant. */
 export function cancelAll(ex: Ex, command: Decoded): void {
   if (Number(command['afterMs']) === -2 && ex.inForce >= 4) return cancelAtEnd(ex, command)
+  if (Number(command['afterMs']) === -4 && ex.inForce >= 5) return cancelAtEnd(ex, command)
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToCancel(agent, null)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const afterMs = Number(command['afterMs'])
+  if (afterMs === -3 && ex.inForce >= 5) return noteConnection(ex, command, account, agent)
   if (afterMs !== 0 && ex.inForce >= 4) return setDeadline(ex, command, account, agent, afterMs)
   const granted = (pair: number): boolean => agent === null || agent.pairs.has(pair)
   sweep(ex, command, partOf(command, account, 0, agent), (pair) => granted(pair) && isOpen(ex, pair))
@@ -146,12 +148,52 @@ function setDeadline(ex: Ex, command: Decoded, account: number, agent: Agent | n
   ex.result(command, { account })
 }
 
+/** Connections of an account that cancel at their end, how long it may return after a start, and until when it may (0: no start). */
+export interface Connections {
+  open: number
+  graceMs: number
+  returnBy: number
+}
+
+/** Such a connection opened. An agent must be granted every pair. */
+function noteConnection(ex: Ex, command: Decoded, account: number, agent: Agent | null): void {
+  const known = ex.connections.get(account) ?? { open: 0, graceMs: 0, returnBy: 0 }
+  const lacks = agent !== null && !ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))
+  const graceMs = Number(command['fromSlot'])
+  if (lacks) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, AgentGrant.PAIR)
+  if (graceMs < 0 || graceMs > 60_000) return ex.refuse(command, CODE.VALIDATION_ERROR, account)
+  if (known.open >= 30_000) return ex.refuse(command, CODE.OVERLOADED, account)
+  ex.connections.set(account, { open: known.open + 1, graceMs, returnBy: 0 })
+  ex.result(command, { account })
+}
+
+function closeConnections(ex: Ex, account: number, count: number): void {
+  const known = ex.connections.get(account)
+  if (known === undefined) return
+  known.open = Math.max(0, known.open - count)
+  if (known.open === 0) known.graceMs = 0
+}
+
+/** CONTINUE_CANCEL of a start: whoever had a connection may return within its grace. */
+function start(ex: Ex, command: Decoded): void {
+  const left = [...ex.connections.values()].filter(({ open }) => open > 0)
+  for (const each of left) Object.assign(each, { open: 0, graceMs: 0, returnBy: ex.now + each.graceMs })
+  ex.result(command, { account: -1, detail: left.length })
+}
+
+/** When everything of the account is cancelled by itself; Infinity: never. */
+function cancelMoment(ex: Ex, account: number): number {
+  return Math.min(ex.deadlines.get(account) ?? Infinity, ex.connections.get(account)?.returnBy || Infinity)
+}
+
 /** A connection ended: everything of the account that is named is cancelled, also when its session is over. */
 function cancelAtEnd(ex: Ex, command: Decoded): void {
   const session = ex.sessions[Number(command['session'])]
   const account = Number(command['fromSlot'])
   const known = session?.account === account && ex.accounts[account]?.createdSequence === command['fromSequence']
   if (!known) return ex.refuse(command, CODE.SESSION_INVALID, -1)
+  if (ex.inForce >= 5) closeConnections(ex, account, Number(command['limit']))
+  if (command['afterMs'] === -4) return void ex.result(command, { account })
   const { agent } = session!
   const lacking = agent === null ? 0 : agent === 'gone' || !agent.active ? AgentGrant.ACTION : lacksToCancel(agent, null)
   const pairs = agent === null || agent === 'gone' || ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))
@@ -162,8 +204,10 @@ function cancelAtEnd(ex: Ex, command: Decoded): void {
 /** CONTINUE_CANCEL at a deadline: a mass cancel begins; nothing ends yet. */
 function fire(ex: Ex, command: Decoded): void {
   const account = Number(command['account'])
-  if ((ex.deadlines.get(account) ?? Infinity) > ex.now) return ex.refuse(command, CODE.NOT_FOUND, -1)
-  ex.deadlines.delete(account)
+  if (cancelMoment(ex, account) > ex.now) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  if ((ex.deadlines.get(account) ?? Infinity) <= ex.now) ex.deadlines.delete(account)
+  const known = ex.connections.get(account)
+  if (known !== undefined && known.returnBy <= ex.now) known.returnBy = 0
   ex.result(command, { account, detail2: begin(ex, account) })
 }
 
@@ -180,9 +224,9 @@ function begin(ex: Ex, account: number): number {
 }
 
 /** Accounts whose deadline is over at `time`, in the order in which they fire. */
-export const dueDeadlines = ({ deadlines }: Ex, time: number): { account: number; at: number }[] =>
-  [...deadlines].map(([account, at]) => ({ account, at })).filter(({ at }) => at <= time)
-    .sort((a, b) => a.at - b.at || a.account - b.account)
+export const dueDeadlines = (ex: Ex, time: number): { account: number; at: number }[] =>
+  [...new Set([...ex.deadlines.keys(), ...ex.connections.keys()])].map((account) => ({ account, at: cancelMoment(ex, account) }))
+    .filter(({ at }) => at <= time).sort((a, b) => a.at - b.at || a.account - b.account)
 
 /** CANCEL_ACCOUNT_ORDERS: on halted pairs too. */
 export function cancelAccount(ex: Ex, command: Decoded): void {
@@ -197,6 +241,7 @@ export function cancelAccount(ex: Ex, command: Decoded): void {
 
 /** CONTINUE_CANCEL: the sequencer goes on with a mass cancel. */
 export function continueCancel(ex: Ex, command: Decoded): void {
+  if (Number(command['fires']) === 2) return start(ex, command)
   if (Number(command['fires']) === 1 && ex.accounts[Number(command['account'])] !== undefined) return fire(ex, command)
   const isIt = (each: Sweep): boolean => each.began === command['began'] || (each.byItself && command['began'] !== 0)
   const known = ex.sweeps.find((each) => each.account === command['account'] && isIt(each))

@@ -1,5 +1,5 @@
 /** The part of the workload in which many orders are cancelled at once, and the operator accepts a clock or a loss; see workload.ts. */
-import { AFTER_MS_MAX, CommandType } from '../../core/layout/command.ts'
+import { AFTER_MS_MAX, AT_END, AT_START, CommandType, CONNECTION_KEPT, CONNECTION_OPENED } from '../../core/layout/command.ts'
 import { answeredTypeOf, RESULT } from '../../core/layout/event.ts'
 import type { Decoded, Views } from '../../core/layout/table.ts'
 import type { Prng } from '../../core/lib/prng.ts'
@@ -18,16 +18,22 @@ export function cancelValues(time: number, account: number, createdSequence: num
   }
 }
 
-/** CANCEL_ALL that sets a deadline, takes it away, or is of a connection that ended, which names its account; now and then another. */
+/**
+ * CANCEL_ALL that sets a deadline, takes it away, or is of a connection that opened, keeps its orders from now on, or ended, which names
+ * its account; now and then another. Now and then the exchange starts, which ends every connection.
+ */
 export function deadlineCommand(
   random: Prng, signed: Decoded, { account }: { account: number }, madeBy: ReadonlyMap<number, number>,
 ): { type: CommandType; values: Decoded } {
   const values: Decoded = { ...signed, pair: -1, limit: 1 }
-  if (random.below(2) === 0) values['afterMs'] = [-1, AFTER_MS_MAX, AFTER_MS_MAX][random.below(12)] ?? 1 + random.below(3000)
+  const dice = random.below(12)
+  if (dice === 0) return { type: CommandType.CONTINUE_CANCEL, values: { session: -1, account: -1, fires: AT_START } }
+  if (dice < 4) Object.assign(values, { afterMs: CONNECTION_OPENED, fromSlot: [0, 70_000, -1][random.below(9)] ?? random.below(2000) })
+  else if (random.below(2) === 0) values['afterMs'] = [-1, AFTER_MS_MAX, AFTER_MS_MAX][random.below(12)] ?? 1 + random.below(3000)
   else {
     const fromSlot = random.below(10) === 0 ? random.below(8) : account
     const fromSequence = (madeBy.get(fromSlot) ?? 1) + (random.below(12) === 0 ? 1 : 0)
-    Object.assign(values, { afterMs: -2, fromSlot, fromSequence })
+    Object.assign(values, { afterMs: dice === 4 ? CONNECTION_KEPT : AT_END, fromSlot, fromSequence, limit: 1 + random.below(2) })
   }
   return { type: CommandType.CANCEL_ALL, values }
 }

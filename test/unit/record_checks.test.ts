@@ -140,7 +140,7 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   ...Object.fromEntries(['makerPpm', 'takerPpm'].map((name) => [name, [[-20_001, 20_001], [-20_000, 20_000]]])),
   grants: [[0x10, 0x0400, 0x08_0000, 0x0400_0000, 0x8000_0000], [0, 0x0107_030f, 0x0207_030f]],
   'transfer.options': [[Option.NEW_LOTS, 1, 1 << 24], [0, Option.KEYED]],
-  'cancel_all.afterMs': [[-3, 86_400_001], [-2, 0, 86_400_000]],
+  'cancel_all.afterMs': [[-5, 86_400_001], [-4, 0, 86_400_000]],
   'order.flags': [
     [Flag.RESTING, Flag.REPEATED, Flag.BY_AGENT, Flag.ADD_ON, Flag.BY_OPERATOR, 1 << 13, 1 << 21, 1 << 23, 41 * 2 ** 24, 255 * 2 ** 24],
     [0, Flag.SELL | Flag.MARKET, 40 * 2 ** 24],

@@ -43,6 +43,8 @@ class StreamOptions:
     waiting: int = 10_000
     #: Order entry alone: when its socket ends, every open order of the account is cancelled.
     cancel_on_disconnect: bool = False
+    #: With it: after a crash of the exchange the account may return for so many ms, and its orders stay. None: 5,000.
+    restart_grace_ms: Optional[int] = None
 
 
 class Socket(Protocol):

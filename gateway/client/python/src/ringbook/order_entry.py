@@ -78,7 +78,9 @@ class OrderEntry:
     ) -> None:
         """`timeout`: longest time of a call, seconds."""
         self._clock, self._session, self._timeout = clock, session, timeout
-        self._cancels = {"cancelOnDisconnect": True} if options.cancel_on_disconnect else {}
+        self._cancels: Dict[str, Any] = {"cancelOnDisconnect": True} if options.cancel_on_disconnect else {}
+        if options.cancel_on_disconnect and options.restart_grace_ms is not None:
+            self._cancels["restartGraceMs"] = options.restart_grace_ms
         self._link = Link(url, options, clock, dialer, self, paced=False)
         # Calls that were not sent, in order, and those that were, by id.
         self._waiting: Dict[_Call, None] = {}
