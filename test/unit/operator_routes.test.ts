@@ -57,6 +57,20 @@ for (const { name, route } of DECLARED) {
   })
 }
 
+t.test('a call is read by the options of its own command, whatever another command calls by the same name', (t) => {
+  const forceOf = (...words: string[]): unknown => parseCommand(COMMANDS, words).options['force']
+  for (const [typed, force] of [
+    [['--force', 'true'], 'true'], [['--force=true'], 'true'], [['--force'], 'true'], [[], undefined],
+  ] as const) {
+    t.equal(forceOf('perps', 'price', 'BTC/USDC-PERP', '65000', ...typed), force, typed.join(' '))
+  }
+  t.equal(forceOf('perps', 'price', '--force', 'BTC/USDC-PERP', '65000'), 'true')
+  t.equal(forceOf('prices', 'replay', 'btc.csv', '--force'), true)
+  t.throws(() => forceOf('prices', 'replay', 'btc.csv', '--force', 'true'), UsageError)
+  t.throws(() => forceOf('perps', 'list', '--force'), UsageError)
+  t.end()
+})
+
 t.test('each path and method, and each command, is declared once', async (t) => {
   const routes = DECLARED.map(({ route }) => `${route.method} ${route.path}`)
   t.equal(new Set(routes).size, routes.length)
