@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import ssl
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generic, List, Optional, TypeVar, Union, cast
@@ -26,6 +27,7 @@ from .calls import USER_AGENT, Consent, Pause, RetryPolicy, Sign, State, Step, S
 from .client import TIMEOUT
 from .clock import LoopClock
 from .errors import StreamError
+from .forks import Guard, keep
 from .http import HttpTransport
 from .inbox import END, Inbox
 from .link import StreamOptions
@@ -65,10 +67,19 @@ class AsyncClient(AsyncOperations):
         self._stream_options = stream_options or StreamOptions()
         self._session_ended = session_ended
         self._sockets: Optional[_Sockets] = None
+        self._guard = Guard(self, AsyncClient._forked)
         #: Channels, each as a stream of its frames.
         self.streams = _Channels(self)
         #: Orders over a socket, where the operator has switched that on: as over REST, signed once for all.
         self.orders = AsyncOrders(self)
+
+    def _forked(self) -> None:
+        """This is a child of the process that made the client: it opens its own sockets, on threads of its own."""
+        sockets, self._sockets = self._sockets, None
+        keep(self._threads)
+        self._threads = ThreadPoolExecutor(REQUESTS, thread_name_prefix="ringbook")
+        if sockets is not None:
+            sockets.forked()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -178,6 +189,7 @@ class _Sockets:
         self, state: State, options: StreamOptions, context: Optional[ssl.SSLContext], timeout: float,
         session_ended: Optional[SessionEnded],
     ) -> None:
+        self._process = os.getpid()
         self._loop = asyncio.get_running_loop()
         self._session_ended = session_ended
         self._tasks: List[asyncio.Future[None]] = []
@@ -186,6 +198,15 @@ class _Sockets:
         self._dialer = SocketDialer(self._loop, context)
         self.streams = Streams(url, options, clock, self._dialer, state, self._tell)
         self.entry = OrderEntry(url, options, clock, self._dialer, state, timeout)
+
+    def forked(self) -> None:
+        keep(self)
+        self._dialer.forked()
+
+    def check(self) -> None:
+        """Raises StreamError in a child of the process that opened the sockets: they are not its own."""
+        if self._process != os.getpid():
+            raise StreamError("FORKED", "It was opened before the fork: open it anew in this process")
 
     def _tell(self, error: StreamError) -> None:
         if self._session_ended is not None:
@@ -236,13 +257,18 @@ class _Subscription:
     def open(self, channel: str, params: Dict[str, Any], receiver: Receiver) -> None:
         self._listener = self._sockets.streams.subscribe(channel, params, receiver)
 
+    def check(self) -> None:
+        self._sockets.check()
+
     def renew(self) -> None:
         """Asks for a new snapshot."""
+        self.check()
         if self._listener is not None:
             self._sockets.streams.renew(self._listener)
 
     def close(self) -> None:
         """Listens no longer."""
+        self.check()
         if self._listener is not None:
             self._sockets.streams.leave(self._listener)
 
@@ -276,6 +302,7 @@ class AsyncStream(Generic[F]):
     async def get(self, timeout: Optional[float] = None) -> F:
         """The next frame. Raises TimeoutError after `timeout` seconds, StreamError, or EOFError when it was closed."""
         item: Any = None
+        self._subscription.check()
         while item is None:
             # Another task may have taken it. Nothing is taken before nothing can cancel any more.
             await self._signal.wait_for(lambda: not self._inbox.is_empty, timeout)
@@ -325,11 +352,13 @@ class AsyncBook:
 
     async def wait(self, timeout: Optional[float] = None) -> BookView:
         """The book as soon as it is live. Raises StreamError when it was refused or closed, TimeoutError."""
+        self._subscription.check()
         await self._signal.wait_for(self._receiver.is_settled, timeout)
         return self._receiver.settled()
 
     async def wait_for(self, holds: Callable[[BookView], bool], timeout: Optional[float] = None) -> BookView:
         """The book as soon as it is live and this holds of it."""
+        self._subscription.check()
         await self._signal.wait_for(lambda: self._receiver.holds(holds), timeout)
         return self._receiver.settled()
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 import threading
 import time
@@ -22,6 +23,7 @@ from .book import BookReceiver, BookView
 from .calls import USER_AGENT, Consent, Pause, RetryPolicy, Sign, State, Step, Steps
 from .clock import LoopClock
 from .errors import StreamError
+from .forks import Guard, keep
 from .http import HttpTransport
 from .inbox import END, Inbox
 from .link import StreamOptions
@@ -69,10 +71,18 @@ class Client(Operations):
         self._session_ended = session_ended
         self._lock = threading.Lock()
         self._background: Optional[_Background] = None
+        self._guard = Guard(self, Client._forked)
         #: Channels, each as a stream of its frames.
         self.streams = _Channels(self)
         #: Orders over a socket, where the operator has switched that on: as over REST, signed once for all.
         self.orders = Orders(self)
+
+    def _forked(self) -> None:
+        """This is a child of the process that made the client: it opens its own sockets."""
+        background, self._background = self._background, None
+        self._lock = threading.Lock()
+        if background is not None:
+            background.forked()
 
     def __enter__(self) -> Client:
         return self
@@ -181,6 +191,7 @@ class _Background:
         self, state: State, options: StreamOptions, context: Optional[ssl.SSLContext], timeout: float,
         session_ended: Optional[Callable[[StreamError], None]],
     ) -> None:
+        self._process = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._session_ended = session_ended
         self.waiting = options.waiting
@@ -195,12 +206,22 @@ class _Background:
         if self._session_ended is not None:
             threading.Thread(target=self._session_ended, args=(error,), name="ringbook session", daemon=True).start()
 
+    def forked(self) -> None:
+        keep(self)
+        self._dialer.forked()
+
+    def check(self) -> None:
+        """Raises StreamError in a child of the process that opened the sockets: they are not its own."""
+        if self._process != os.getpid():
+            raise StreamError("FORKED", "It was opened before the fork: open it anew in this process")
+
     def signed_in(self) -> None:
         self.streams.signed_in()
         self.entry.signed_in()
 
     def run(self, act: Callable[[], R]) -> R:
         """Runs `act` on the thread, and waits for it."""
+        self.check()
         if threading.current_thread() is self._thread:
             return act()
         done: Future[R] = Future()
@@ -215,6 +236,7 @@ class _Background:
         return done.result()
 
     def soon(self, act: Callable[[], None]) -> None:
+        self.check()
         self._loop.call_soon_threadsafe(act)
 
     def stop(self) -> None:
@@ -260,6 +282,9 @@ class _Subscription:
             self._listener = self._background.streams.subscribe(channel, params, receiver)
 
         self._background.run(subscribe)
+
+    def check(self) -> None:
+        self._background.check()
 
     def _renew(self) -> None:
         if self._listener is not None:
@@ -307,6 +332,7 @@ class Stream(Generic[F]):
     def get(self, timeout: Optional[float] = None) -> F:
         """The next frame. Raises TimeoutError after `timeout` seconds, StreamError, or EOFError when it was closed."""
         item: Any = None
+        self._subscription.check()
         while item is None:
             # Another thread may have taken it.
             self._signal.wait_for(lambda: not self._inbox.is_empty, timeout)
@@ -356,11 +382,13 @@ class Book:
 
     def wait(self, timeout: Optional[float] = None) -> BookView:
         """The book as soon as it is live. Raises StreamError when it was refused or closed, TimeoutError."""
+        self._subscription.check()
         self._signal.wait_for(self._receiver.is_settled, timeout)
         return self._receiver.settled()
 
     def wait_for(self, holds: Callable[[BookView], bool], timeout: Optional[float] = None) -> BookView:
         """The book as soon as it is live and this holds of it."""
+        self._subscription.check()
         self._signal.wait_for(lambda: self._receiver.holds(holds), timeout)
         return self._receiver.settled()
 

@@ -8,9 +8,10 @@ import socket
 import ssl
 import threading
 import time
-from typing import List, Optional, Tuple
+from typing import List, Optional, Set, Tuple
 
 from .errors import NetworkError, NotSentError
+from .forks import Guard, silence
 from .wire import Answer, Place, Request
 
 #: Connections that are kept, and for how many seconds of rest: below the time after which the service closes one.
@@ -30,12 +31,24 @@ class HttpTransport:
         self._context = (context or ssl.create_default_context()) if place.tls else None
         self._lock = threading.Lock()
         self._idle: List[Tuple[http.client.HTTPConnection, float]] = []
+        # Those on which a request is under way.
+        self._used: Set[http.client.HTTPConnection] = set()
+        self._guard = Guard(self, HttpTransport._forked)
+
+    def _forked(self) -> None:
+        """This is a child of the process that opened them."""
+        for connection in [*self._used, *(each for each, _ in self._idle)]:
+            silence(connection.sock)
+            connection.close()
+        self._lock = threading.Lock()
+        self._used, self._idle = set(), []
 
     def send(self, request: Request) -> Answer:
         """Sends it and reads the answer. Raises NotSentError when it never left, NetworkError when no answer came."""
         deadline = time.monotonic() + self._timeout
         what = f"{request.method} {request.target}"
         connection = self._take() or self._connect(what)
+        self._used.add(connection)
         try:
             connection.request(request.method, request.target, request.body or None, dict(request.headers))
             answer = self._read(connection, deadline)
@@ -45,6 +58,8 @@ class HttpTransport:
         except BaseException:
             connection.close()
             raise
+        finally:
+            self._used.discard(connection)
         return answer
 
     def _read(self, connection: http.client.HTTPConnection, deadline: float) -> Answer:

@@ -9,6 +9,7 @@ from typing import Any, Optional, Set
 import websockets
 import websockets.exceptions
 
+from .forks import keep, silence, silence_loop
 from .link import NO_CLOSE_FRAME, Watcher
 
 #: The library loads it when it is asked for, which type checkers cannot see.
@@ -30,6 +31,14 @@ class SocketDialer:
         context = (self._context or ssl.create_default_context()) if url.startswith("wss:") else None
         return AsyncioSocket(self, self._loop, url, watcher, timeout, context)
 
+    def forked(self) -> None:
+        """This is a child of the process that opened them: they are the parent's."""
+        for each in list(self.sockets):
+            transport = getattr(each.socket, "transport", None)
+            silence(None if transport is None else transport.get_extra_info("socket"))
+        silence_loop(self._loop)
+        keep(self)
+
     async def closed(self) -> None:
         """When every socket has ended."""
         while self.sockets:
@@ -44,6 +53,8 @@ class AsyncioSocket:
         self._url, self._watcher, self._timeout, self._context = url, watcher, timeout, context
         self._outgoing: asyncio.Queue[Optional[str]] = asyncio.Queue()
         self._closing = self._is_open = False
+        #: The library's, once it is open.
+        self.socket: Any = None
         dialer.sockets.add(self)
         self.task = loop.create_task(self._run())
         self.task.add_done_callback(lambda _: dialer.sockets.discard(self))
@@ -74,7 +85,7 @@ class AsyncioSocket:
             if not self._closing:
                 self._watcher.fail(NO_CLOSE_FRAME, "")
             return
-        self._is_open = True
+        self._is_open, self.socket = True, socket
         sender = asyncio.ensure_future(self._send_all(socket))
         try:
             async for text in socket:
