@@ -121,7 +121,7 @@ t.test('what waits is listed, looked up and cancelled with params.trigger', asyn
   await venue.fetchOpenOrders(undefined, undefined, undefined, { trigger: true })
   t.strictSame(called('ListConditionalOrders'), [
     { pageToken: '', pageSize: 5, tradingPairId: 'btc', state: ['PENDING', 'ARMED'] },
-    { pageToken: '', pageSize: 100, state: ['PENDING', 'ARMED'] },
+    { pageToken: '', pageSize: 1000, state: ['PENDING', 'ARMED'] },
   ])
   t.match(await venue.fetchOrder('c1', SWAP, { trigger: true }), { id: 'c1', status: 'rejected', remaining: 0 })
   t.match(await venue.cancelOrder('c1', SWAP, { trigger: true }), { id: 'c1', symbol: SWAP, status: 'canceled' })

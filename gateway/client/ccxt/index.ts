@@ -286,9 +286,9 @@ export class Ringbook extends MoneyVerbs {
     return this.#orders([], symbol, since, limit)
   }
 
-  /** Orders that rest; with `params.trigger` those that wait for a price. */
+  /** All orders that rest, or `limit`; with `params.trigger` those that wait for a price. */
   fetchOpenOrders(symbol?: string, since?: number, limit?: number, { trigger }: Params = {}): Promise<UnifiedOrder[]> {
-    if (trigger !== true) return this.#orders(OPEN, symbol, since, limit)
+    if (trigger !== true) return this.#orders(OPEN, symbol, since, limit ?? Infinity)
     return this.privately(async () => this.openTriggers(await this.#pairOf(symbol), since, limit))
   }
 

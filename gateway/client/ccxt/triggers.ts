@@ -66,8 +66,8 @@ export abstract class TriggerVerbs extends PerpetualVerbs {
     }, answer)
   }
 
-  /** Those that wait, from `since` on, or the newest; oldest first. */
-  protected async openTriggers(filter: { tradingPairId?: string }, since?: number, limit?: number): Promise<UnifiedOrder[]> {
+  /** All that wait, or `limit` of them: from `since` on, or the newest; oldest first. */
+  protected async openTriggers(filter: { tradingPairId?: string }, since?: number, limit = Infinity): Promise<UnifiedOrder[]> {
     const rows = await rowsOf({
       ask: async (page) => {
         const answer = await this.client.ListConditionalOrders({ ...page, ...filter, state: [...WAITING] })

@@ -14,7 +14,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence
 from .ccxt_errors import class_of
 from .perpetuals import PerpetualVerbs
 from .shapes import conditional_of
-from .verbs import OPEN, Listing, Params, Verb, rows_of
+from .verbs import ALL, OPEN, Listing, Params, Verb, rows_of
 
 #: Which leg of the service an order with one of these is, and its type there.
 _TRIGGERS = {
@@ -66,7 +66,7 @@ class TriggerVerbs(PerpetualVerbs):
             return (yield from self.fetch_orders(OPEN, symbol, since, limit))
         fields = {"state": list(_WAITING), "tradingPairId": self.pair_of(symbol)}
         waiting = Listing("ListConditionalOrders", "conditionalOrders", "createdAt", fields)
-        rows = yield from rows_of(waiting, since, limit)
+        rows = yield from rows_of(waiting, since, ALL if limit is None else limit)
         return [conditional_of(row, row) for row in rows]
 
     def _attach(

@@ -20,6 +20,8 @@ Verb = Generator["tuple[str, Dict[str, Any]]", Any, Any]
 Params = Optional[Mapping[str, Any]]
 OPEN = ("SUBMITTED", "PARTIALLY_FILLED")
 CLOSED = ("FILLED", "SETTLED", "SETTLED_ON_CHAIN")
+#: Every row of a listing: what is open is given whole.
+ALL = 2**53
 _PAGE = 100
 _PAGE_MAX = 1000
 
@@ -170,7 +172,8 @@ class Verbs:
         self, statuses: Sequence[str], symbol: Optional[str], since: Optional[int], limit: Optional[int],
     ) -> Verb:
         fields = {"status": list(statuses) or None, "tradingPairId": self.pair_of(symbol)}
-        rows = yield from rows_of(Listing("ListOrders", "orders", "createdAt", fields), since, limit)
+        wanted = ALL if limit is None and tuple(statuses) == OPEN else limit
+        rows = yield from rows_of(Listing("ListOrders", "orders", "createdAt", fields), since, wanted)
         return [order_of(row) for row in rows]
 
     def fetch_my_trades(self, symbol: Optional[str], since: Optional[int], limit: Optional[int]) -> Verb:
