@@ -210,7 +210,10 @@ export const KNOBS = {
   wsIdleSeconds: number(60, 8, 960, 'seconds', 'A WebSocket that is silent for this long, pings included, is closed'),
   priceFeed: number(1, 0, 1, 'switch', '1 feeds index prices to perpetuals; 0 leaves that to the operator'),
   priceSources: text(
-    '', 'path', 'JSON file of sources of index prices; a perpetual without any has the price of its spot pair, near the genesis reference',
+    '', 'path', 'JSON file of sources of index prices; a perpetual without any has the price that its spot book can bear',
+  ),
+  ownBookIndex: number(
+    0, 0, 1, 'switch', '1 starts although users bring real money and the spot book of this exchange makes an index price',
   ),
   publicHost: text('localhost', 'name', 'Host named in the text a wallet signs'),
   logLevel: text('info', 'level', 'fatal, error, warn, info, debug or trace'),

@@ -24,6 +24,8 @@ export const LOT_VALUE_MOST = 2n ** 36n
 /** Highest rate of one funding interval, 10^-8. */
 export const RATE_CAP_MOST = 4_000_000
 export const LEVERAGE_MOST = 100_000
+/** Of a genesis that says none, in the quote asset. */
+const IMPACT_NOTIONAL = '5000'
 
 export interface RiskTier {
   /** Atoms. */
@@ -56,6 +58,8 @@ export interface PerpTerms {
   basisMs: number
   /** Ticks: where the embedded price begins. */
   reference: number
+  /** Atoms that each side of the spot book must bear to make the embedded price (gateway/operator/feed/embedded.ts). */
+  impactAtoms: bigint
 }
 
 /** What is wrong, in words that name the field. */
@@ -111,6 +115,7 @@ export function perpOf(json: Json, pair: PerpPair): PerpTerms {
     staleMs: 1000 * whole(json, 'staleSeconds', 1, 3600, 30),
     basisMs: 1000 * whole(json, 'basisSeconds', 1, 3600, 150),
     reference: Number(reference / BigInt(pair.tickUnits)),
+    impactAtoms: decimal(json, 'impactNotional', pair.quoteScale, IMPACT_NOTIONAL),
   }
   checkTerms(terms, pair)
   return terms

@@ -5,7 +5,7 @@
 import { parentOf } from '../margin/buckets.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { fundBucket } from '../margin/fund.ts'
-import { ACCOUNT, PAIR, NO_ASK, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
+import { ACCOUNT, PAIR, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
 import { MARGIN_ACCOUNT, MARGIN_TOTAL, PERP, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
 import {
   accountRow, bucketRow, get, getF64, getI64, marginTotalRow, pairRow, perpRow, perpTermsRow, positionRow, scalar, termsRow, totalRow,
@@ -61,12 +61,8 @@ export function perpFigures(state: State, pair: number): PerpFigures {
   }
 }
 
-/** Best bid and ask of a pair, ticks; `null`: a side is empty. */
-export function touchOf(state: State, pair: number): readonly [bid: number, ask: number] | null {
-  const row = pairRow(state, pair)
-  const [bid, ask] = [get(state, row, PAIR.BEST_BID), get(state, row, PAIR.BEST_ASK)]
-  return bid === 0 || ask === NO_ASK ? null : [bid, ask]
-}
+/** Price of the last trade of a pair, ticks; 0: it had none. */
+export const lastPriceOf = (state: State, pair: number): number => get(state, pairRow(state, pair), PAIR.LAST_PRICE)
 
 export interface FundFigures {
   /** There is one. */

@@ -40,7 +40,7 @@ Example, on a local node (anvil --chain-id 1328) whose first account has the key
   npm run chain -- token --rpc-url http://127.0.0.1:8545 --key-file owner.key --symbol USDC --decimals 6
   npm run chain -- deploy --rpc-url http://127.0.0.1:8545 --key-file owner.key --genesis my-genesis.json
   npm start -- --genesis my-genesis.json --chain-rpc-url http://127.0.0.1:8545 --vault-key-file owner.key \\
-      --vault-address 0x... --factory-address 0x...
+      --vault-address 0x... --factory-address 0x... --price-sources sources.json
 `
 
 const OPTIONS = {

@@ -54,11 +54,31 @@ const time = sequencedClock(matcherCounters(shared.counters))
 const tiers = createTierQueue(admin, post)
 const vault = createVaultDesk(admin)
 const audits = new AuditStop(state, admin, post)
-const feeder = createFeeder({ state, admin, time, tell: post, sources: sourcesOf() }, config.priceFeed === 1)
+const feeder = createFeeder({ state, gate, admin, time, tell: post, sources: sourcesOf() }, config.priceFeed === 1)
+holdIndexSources()
 const gauges = gaugesOf(shared, state, { tiers, vault }, config.dataDir, Date.now(), feeder.pairs)
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
 const context: OperatorContext = { state, gate, applications, admin, time, gauges, audits, vault, tell: post }
 const paths = servedBy(DECLARED, context)
+
+/**
+ * Refuses a start in which traders would make the index of real money: whoever trades in the own book moves that index. Users bring real
+ * money where the vault is on an outside chain or the faucet gives nothing.
+ */
+function holdIndexSources(): void {
+  if (config.priceFeed === 0 || feeder.pairs.length === 0) return
+  const own = feeder.pairs.filter(({ of }) => of === null).map(({ symbol }) => symbol)
+  const isReal = config.vaultAddress !== '' || state.genesis.faucetDailyLimit === 0
+  if (own.length > 0 && isReal && config.ownBookIndex === 0) {
+    const message = `the spot book of this exchange would make the index price of ${own.join(', ')}, and deposits are real: name sources `
+      + `(${settingOf('priceSources')}), leave prices to the operator (${settingOf('priceFeed')}), or accept it `
+      + `(${settingOf('ownBookIndex')} 1)`
+    return post({ type: 'fatal', code: EXIT.CONFIG, message })
+  }
+  if (own.length > 0 && isReal) {
+    post({ type: 'log', level: 'warn', message: 'the spot book of this exchange makes index prices of real money', fields: { pairs: own } })
+  }
+}
 
 /** Of the file of --price-sources; one that is wrong ends the exchange. */
 function sourcesOf(): PairSources[] {

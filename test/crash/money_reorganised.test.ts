@@ -117,7 +117,7 @@ t.test('kill -9 and reorganisations while money moves', async (t) => {
   })
   const flags = [
     '--genesis', genesisFile, '--snapshot-every', '25', '--grpc-thread', '0', '--vault', '1', '--settlement-seconds', '1',
-    '--chain-rpc-url', chain.url, '--vault-address', vault, '--factory-address', factory, '--vault-key-file', keyFile,
+    '--price-feed', '0', '--chain-rpc-url', chain.url, '--vault-address', vault, '--factory-address', factory, '--vault-key-file', keyFile,
     '--chain-confirmations', String(CONFIRMATIONS), '--chain-poll-ms', '100',
   ]
   // Users ask the same node.

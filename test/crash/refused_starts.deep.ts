@@ -55,6 +55,17 @@ t.test('another genesis than the directory was made with', async (t) => {
   await refused(t, fresh, EXIT.CONFIG, /genesis: assets are missing/, ['--genesis', other])
 })
 
+t.test('an index of the own book where the faucet gives nothing, unless it is accepted', async (t) => {
+  const directory = temporaryDirectory()
+  t.teardown(() => removeDirectory(directory))
+  const real = join(directory, 'real.json')
+  writeFileSync(real, JSON.stringify({ ...JSON.parse(readFileSync(genesisPath, 'utf8')), faucet: { dailyLimit: 0 } }))
+  const flags = ['--genesis', real, '--price-feed', '1']
+  await refused(t, join(directory, 'data'), EXIT.CONFIG, /spot book of this exchange.*BTC\/USDC-PERP.*--price-sources/, flags)
+  t.equal(await (await startExchange(join(directory, 'data'), [...flags, '--own-book-index', '1'])).stop(), EXIT.OK)
+  t.equal(await (await startExchange(join(directory, 'data'), ['--genesis', real, '--price-feed', '0'])).stop(), EXIT.OK)
+})
+
 t.test('a directory whose genesis the shipped one has left behind is served as it was made', async (t) => {
   const directory = temporaryDirectory()
   t.teardown(() => removeDirectory(directory))

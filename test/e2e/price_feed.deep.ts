@@ -112,21 +112,25 @@ t.test('the median of the sources that agree; a lie is outvoted, one that hangs 
   t.equal(await metric('exchange_index_source_age_seconds', `pair="${BTC}",source="btc-hangs"`), Infinity)
 })
 
-t.test('without sources: the middle of the spot pair within a fifth of the reference, otherwise the reference', async (t) => {
+t.test('without sources: what the spot book can bear; two orders of some dollars move nothing', async (t) => {
   await indexIs(SEI, '0.25')
   t.equal((await perp(SEI)).source, 'EMBEDDED')
   const { client } = long!
   const tradingPairId = await pairOf(client, 'SEI/USDC')
-  const place = (side: 'BUY' | 'SELL', price: string) =>
-    client.CreateOrder({ tradingPairId, orderType: 'LIMIT', side, quantity: '100', price })
-  const bid = await place('BUY', '0.26')
-  const ask = await place('SELL', '0.27')
-  await indexIs(SEI, '0.265')
-  for (const { orderId } of [bid, ask]) await client.CancelOrder({ orderId })
-  await place('BUY', '0.9')
-  await place('SELL', '0.91')
-  await indexIs(SEI, '0.3')
-  t.equal(await metric('exchange_index_prices_refused_total', `pair="${SEI}"`), 0, 'it went there in steps that the engine takes')
+  const place = (side: 'BUY' | 'SELL', price: string, quantity: string) =>
+    client.CreateOrder({ tradingPairId, orderType: 'LIMIT', side, quantity, price })
+  await place('BUY', '0.26', '100')
+  await place('SELL', '0.27', '100')
+  const taken = (): Promise<number> => metric('exchange_index_prices_total', `pair="${SEI}"`)
+  const before = await taken()
+  await eventually('more prices', async () => (await taken()) > before + 1)
+  t.equal((await perp(SEI)).indexPrice, '0.25', 'a thin book')
+  await place('BUY', '0.26', '20000')
+  await place('SELL', '0.27', '20000')
+  await eventually('a price of the book', async () => (await perp(SEI)).indexPrice !== '0.25')
+  const index = Number((await perp(SEI)).indexPrice)
+  t.ok(index > 0.25 && index <= 0.265, `it drifts towards 0.265: ${index}`)
+  t.equal(await metric('exchange_index_prices_refused_total', `pair="${SEI}"`), 0, 'in steps that the engine takes')
 })
 
 t.test('silent sources, the band, and a price that is stale', async (t) => {

@@ -57,7 +57,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   wsConnections: [1, 1_000_000], wsConnectionsPerAccount: [1, 100_000], wsSubscriptions: [1, 100_000], wsSubscriptionBurst: [1, 100_000],
   wsOrderEntry: [0, 1], wsOrderBytesPerSecond: [1024, 1_000_000_000], wsOrderBytesBurst: [65_536, 1_000_000_000],
   wsMessagesPerSecond: [1, 1_000_000], wsMessageBurst: [1, 1_000_000], wsBufferKb: [16, 1_000_000], wsBuffersMb: [1, 100_000],
-  wsIdleSeconds: [8, 960], priceFeed: [0, 1],
+  wsIdleSeconds: [8, 960], priceFeed: [0, 1], ownBookIndex: [0, 1],
 }
 /** They are only allowed together. */
 const PAIRED = ['grpcCert', 'grpcKey', 'tlsCert', 'tlsKey']

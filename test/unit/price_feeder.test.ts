@@ -10,17 +10,18 @@ import t, { type Test } from 'tap'
 import { CommandType } from '../../core/layout/command.ts'
 import { PriceSource } from '../../core/layout/margin.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { NO_ASK, PAIR } from '../../core/state/columns.ts'
+import { Flag } from '../../core/layout/flags.ts'
 import { PERP } from '../../core/state/margin_rows.ts'
-import { pairRow, set } from '../../core/state/rows.ts'
 import type { FromThread } from '../../core/threads.ts'
-import { createFeeder, embeddedPrice, type Feeder } from '../../gateway/operator/feed/feeder.ts'
+import { EmbeddedPrice, impactMiddle } from '../../gateway/operator/feed/embedded.ts'
+import { createFeeder, type Feeder } from '../../gateway/operator/feed/feeder.ts'
 import { BYTES_MAX, isFreshPrice, pollSource, type Polled } from '../../gateway/operator/feed/poll.ts'
 import { agreedPrice, medianOf, priceAt, readSources, SourcesError, type PairSources } from '../../gateway/operator/feed/sources.ts'
 import { perpFigures } from '../../core/view/perps.ts'
 import { PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
 
 const SYMBOL = 'BTC/USD-PERP'
+const GATE = new Int32Array(new SharedArrayBuffer(64))
 
 /** A feeder whose commands the engine of a stage applies. */
 function fed(t: Test, sources: readonly PairSources[] = []): { stage: PerpStage; feeder: Feeder; sent: Decoded[]; told: FromThread[] } {
@@ -33,66 +34,142 @@ function fed(t: Test, sources: readonly PairSources[] = []): { stage: PerpStage;
       return stage.send(type as CommandType, values)
     },
   }
-  const feeder = createFeeder({ state: stage.state, admin, time: () => stage.time, tell: (said) => told.push(said), sources }, false)
+  const tell = (said: FromThread): number => told.push(said)
+  const feeder = createFeeder({ state: stage.state, gate: GATE, admin, time: () => stage.time, tell, sources }, false)
   t.teardown(() => feeder.stop())
   return { stage, feeder, sent, told }
 }
 
-/** The touch of the spot pair, ticks. */
-function spot({ state }: PerpStage, bid: number, ask: number): void {
-  set(state, pairRow(state, 0), PAIR.BEST_BID, bid)
-  set(state, pairRow(state, 0), PAIR.BEST_ASK, ask === 0 ? NO_ASK : ask)
+/** Places an order on the spot pair, whose lots are of 0.001. */
+type Place = (name: string, side: 'BUY' | 'SELL', price: number, lots: number) => void
+
+/** Accounts by name, each with 1,000,000 USD and 1,000 BTC. */
+function placing(stage: PerpStage): Place {
+  const known = new Map<string, Decoded>()
+  const open = (name: string): Decoded => {
+    const hex = (bytes: number): string => Buffer.from(name).toString('hex').padEnd(bytes * 2, '0')
+    const { detail, detail2 } = stage.send(CommandType.OPEN_SESSION, { address: hex(20), publicKey: hex(32) }, 1)
+    const signed = { session: Number(detail), sessionGeneration: Number(detail2) }
+    stage.send(CommandType.MINT, { ...signed, asset: -1 }, 1)
+    known.set(name, signed)
+    return signed
+  }
+  return (name, side, price, lots) => {
+    const flags = side === 'SELL' ? Flag.SELL : 0
+    const { code } = stage.send(CommandType.PLACE_ORDER, { ...(known.get(name) ?? open(name)), pair: 0, flags, price, lots }, 1)
+    if (code !== 0) throw new Error(`order of ${name}: ${String(code)}`)
+  }
 }
 
-t.test('the embedded price: the middle of the spot pair, within a fifth of the reference, otherwise the reference', async (t) => {
-  const { stage } = fed(t)
-  const now = (): number => embeddedPrice(stage.state, stage.state.genesis.pairs[PERP_PAIR]!, perpFigures(stage.state, PERP_PAIR))
-  for (const [bid, ask, price] of [
-    [0, 0, 10_000], [10_500, 0, 10_000], [0, 10_500, 10_000], [10_400, 10_600, 10_500], [10_400, 10_601, 10_501], [1, 3, 8000],
-    [50_000, 50_002, 12_000],
-  ] as const) {
-    spot(stage, bid, ask)
-    t.equal(now(), price, `${bid} / ${ask}`)
+/** Looks four times a second for so long; the last price that was sent. */
+async function looks({ stage, feeder, sent }: ReturnType<typeof fed>, ms: number): Promise<unknown> {
+  for (let passed = 0; passed < ms; passed += 250) {
+    stage.time += 250
+    await feeder.look()
   }
+  return sent.at(-1)?.['price']
+}
+
+t.test('before the first trade: the reference, or a deep book within a fifth of it', async (t) => {
+  const side = fed(t)
+  const place = placing(side.stage)
+  t.equal(await looks(side, 1000), 10_000, 'no book')
+  place('ann', 'BUY', 10_400, 100)
+  place('ann', 'SELL', 10_600, 100)
+  t.equal(await looks(side, 60_000), 10_000, 'a thin book')
+  place('ann', 'BUY', 10_400, 50_000)
+  place('ann', 'SELL', 10_600, 50_000)
+  t.equal(await looks(side, 10_000), 10_000, 'a deep book that stood for a moment')
+  t.equal(await looks(side, 240_000), 10_500, 'and one that stands')
+})
+
+t.test('two dollars of one user move nothing, whatever they cost; a thin book makes the index stale', async (t) => {
+  const side = fed(t)
+  const { stage, sent } = side
+  const place = placing(stage)
+  place('ann', 'BUY', 9_990, 100_000)
+  place('ann', 'SELL', 10_010, 100_000)
+  t.equal(await looks(side, 40_000), 10_000)
+  place('eve', 'BUY', 10_010, 1)
+  place('eve', 'BUY', 10_008, 20)
+  t.equal(await looks(side, 40_000), 10_000, 'a better bid of two dollars within an honest book')
+  place('ann', 'BUY', 9_000, 1)
+  place('bob', 'BUY', 10_010, 60_000)
+  const before = await looks(side, 20_000)
+  t.equal(before, 10_000, 'asks of less than the notional are left: no price, not another one')
+  const count = sent.length
+  place('eve', 'SELL', 12_002, 20)
+  place('eve', 'BUY', 11_998, 10)
+  await looks(side, 60_000)
+  t.equal(sent.length, count, 'nothing is sent')
+  const { indexAt, staleMs } = perpFigures(stage.state, PERP_PAIR)
+  t.ok(stage.time - indexAt > staleMs, 'and the index is stale')
+  place('ann', 'SELL', 12_010, 100_000)
+  await looks(side, 14_000)
+  t.equal(sent.length, count, 'a deep side for less than half of the window')
+  await looks(side, 20_000)
+  t.ok(sent.length > count)
+})
+
+t.test('the notional grows with open interest', async (t) => {
+  const { stage } = fed(t)
+  const embedded = new EmbeddedPrice(stage.state, GATE, stage.state.genesis.pairs[PERP_PAIR]!)
+  const place = placing(stage)
+  place('ann', 'BUY', 9_990, 60_000)
+  place('ann', 'SELL', 10_010, 60_000)
+  place('bob', 'BUY', 10_010, 1)
+  stage.price(10_000)
+  const wanted = (openLots: number): number => {
+    for (let look = 0; look < 120; look++) embedded.look({ ...perpFigures(stage.state, PERP_PAIR), openLots }, stage.time += 250)
+    return embedded.price(perpFigures(stage.state, PERP_PAIR), stage.time)
+  }
+  t.equal(wanted(0), 10_000)
+  t.equal(wanted(5_900_000), 10_000, 'a hundredth of it is in the book')
+  t.equal(wanted(6_100_000), 0)
+})
+
+t.test('the impact price is the average over what is met; a side that cannot bear it has none', async (t) => {
+  const level = (price: number, lots: number) => ({ price, lots, orders: 1 })
+  const bids = [level(100, 10), level(90, 10)]
+  t.equal(impactMiddle({ bids, asks: [level(110, 10)] }, 1000), 105)
+  t.equal(impactMiddle({ bids, asks: [level(110, 10)] }, 1100), (1100 / (10 + 100 / 90) + 110) / 2)
+  t.equal(impactMiddle({ bids, asks: [level(110, 10)] }, 1101), 0, 'asks')
+  t.equal(impactMiddle({ bids, asks: [level(110, 1000)] }, 1900), (1900 / 20 + 110) / 2)
+  t.equal(impactMiddle({ bids, asks: [level(110, 1000)] }, 1901), 0, 'bids')
+  t.equal(impactMiddle({ bids: [], asks: [] }, 1), 0)
 })
 
 t.test('at most a price a second, and an unchanged one each third of the time after which it is stale', async (t) => {
   const { stage, feeder, sent } = fed(t)
   await feeder.look()
   t.match(sent, [{ pair: PERP_PAIR, price: 10_000, source: PriceSource.EMBEDDED }])
-  spot(stage, 10_100, 10_102)
   stage.time += 999
   await feeder.look()
   t.equal(sent.length, 1, 'within a second')
+  stage.time += 9_000
+  await feeder.look()
+  t.equal(sent.length, 1, 'as before, and not old')
   stage.time += 1
   await feeder.look()
-  t.match(sent[1], { price: 10_101 })
-  stage.time += 9_999
-  await feeder.look()
-  t.equal(sent.length, 2, 'as before, and not old')
-  stage.time += 1
-  await feeder.look()
-  t.match(sent[2], { price: 10_101 }, 'ten seconds of thirty')
-  t.match(feeder.pairs, [{ symbol: SYMBOL, taken: 3, refused: 0 }])
+  t.match(sent[1], { price: 10_000 }, 'ten seconds of thirty')
+  t.match(feeder.pairs, [{ symbol: SYMBOL, taken: 2, refused: 0 }])
 })
 
-t.test('it moves within the band that the engine takes, a stale one too', async (t) => {
-  const { stage, feeder, sent } = fed(t)
-  stage.price(12_000, { source: PriceSource.EMBEDDED })
-  spot(stage, 8500, 8502)
-  for (const price of [10_800, 9720, 8748, 8501]) {
-    stage.time += 1000
-    await feeder.look()
-    t.equal(sent.at(-1)!['price'], price)
-  }
-  stage.time += 40_000
-  spot(stage, 12_000, 12_000)
-  for (const price of [9351, 10_286, 11_314, 12_000]) {
-    await feeder.look()
-    t.equal(sent.at(-1)!['price'], price)
-    stage.time += 1000
-  }
-  t.equal(feeder.pairs[0]!.refused, 0)
+t.test('it drifts within the band a step, and half of the least initial margin a minute', async (t) => {
+  const side = fed(t)
+  const { stage, sent } = side
+  const place = placing(stage)
+  place('ann', 'BUY', 10_990, 100_000)
+  place('ann', 'SELL', 11_010, 100_000)
+  stage.price(10_000, { source: PriceSource.EMBEDDED })
+  await looks(side, 90_000)
+  const prices = sent.map(({ price }) => Number(price))
+  t.ok(prices.every((price) => price <= 10_000 * 1.025 ** 2), `${prices.at(-1)}`)
+  await looks(side, 240_000)
+  t.equal(sent.at(-1)!['price'], 11_000)
+  const steps = sent.slice(1).map(({ price }, number) => Math.abs(Number(price) - Number(sent[number]!['price'])))
+  t.ok(Math.max(...steps) <= 1000)
+  t.equal(side.feeder.pairs[0]!.refused, 0)
 })
 
 t.test('a fresh price of an operator or a replay is left alone; a perpetual that settles has none', async (t) => {
@@ -117,7 +194,8 @@ t.test('a price that is not taken is counted and said once', async (t) => {
   const { stage, told } = fed(t)
   for (const answer of ['full', 'late', { code: 429 }] as const) {
     const admin = { send: async () => answer as Decoded | 'full' | 'late' }
-    const feeder = createFeeder({ state: stage.state, admin, time: () => stage.time, tell: (said) => told.push(said), sources: [] }, false)
+    const tell = (said: FromThread): number => told.push(said)
+    const feeder = createFeeder({ state: stage.state, gate: GATE, admin, time: () => stage.time, tell, sources: [] }, false)
     for (let look = 0; look < 2; look++) await feeder.look()
     t.match(feeder.pairs, [{ taken: 0, refused: 1 }], 'at most one a second')
     stage.time += 1000

@@ -1,9 +1,8 @@
 /**
  * The price feeder: index prices of perpetuals as commands of lane 0, from this thread.
  *
- * A perpetual with sources (sources.ts) has what they agree on. Every other one has the embedded price: the middle of the spot pair with
- * the same base and quote when both its sides are there, within {@link EMBEDDED_BAND} of the genesis' reference, otherwise the reference
- * itself.
+ * A perpetual with sources (sources.ts) has what they agree on. Every other one has the embedded price, which the book of the spot pair
+ * with the same base and quote makes (embedded.ts).
  *
  * At most one price a second and pair goes into the journal, refused ones too, and none that is as the one before for a third of the time
  * after which that would be stale. A price of an operator, or of a replay, that is fresh is left alone. The embedded price moves within the
@@ -13,22 +12,21 @@
 import { performance } from 'node:perf_hooks'
 import { CommandType } from '../../../core/layout/command.ts'
 import { PerpMode, PriceSource, SET_INDEX_PRICE_COMMAND } from '../../../core/layout/margin.ts'
-import type { Pair } from '../../../core/state/genesis.ts'
 import type { State } from '../../../core/state/state.ts'
 import type { FromThread } from '../../../core/threads.ts'
-import { perpFigures, touchOf, type PerpFigures } from '../../../core/view/perps.ts'
+import { perpFigures, type PerpFigures } from '../../../core/view/perps.ts'
 import type { Admin } from '../admin.ts'
+import { EmbeddedPrice } from './embedded.ts'
 import { isFreshPrice, pollSource, type Polled } from './poll.ts'
 import { agreedPrice, type PairSources } from './sources.ts'
 
 /** Between two looks, and between two prices of a pair, ms. */
 const LOOK_MS = 250
 const PRICE_MS = 1000
-/** How far the embedded price may be from the reference, of it. */
-export const EMBEDDED_BAND = 0.2
 
 export interface FeederParts {
   readonly state: State
+  readonly gate: Int32Array
   readonly admin: Pick<Admin, 'send'>
   /** Sequenced time, Unix ms. */
   readonly time: () => number
@@ -41,6 +39,8 @@ export interface FedPair {
   readonly pair: number
   readonly of: PairSources | null
   readonly polled: readonly Polled[]
+  /** The exchange's own price; used without sources. */
+  readonly embedded: EmbeddedPrice
   /** Prices the engine took, and refused. */
   taken: number
   refused: number
@@ -57,10 +57,11 @@ export interface Feeder {
 
 /** `watch` false: nobody looks but who calls `look`. */
 export function createFeeder(parts: FeederParts, watch = true): Feeder {
-  const { state, sources } = parts
-  const pairs: FedPair[] = state.genesis.pairs.filter(({ perp }) => perp !== null).map(({ symbol, index }) => {
-    const of = sources.find((each) => each.symbol === symbol) ?? null
-    return { symbol, pair: index, of, polled: (of?.sources ?? []).map(pollSource), taken: 0, refused: 0, refusedAt: 0 }
+  const { state, gate, sources } = parts
+  const pairs: FedPair[] = state.genesis.pairs.filter(({ perp }) => perp !== null).map((pair) => {
+    const of = sources.find(({ symbol }) => symbol === pair.symbol) ?? null
+    const [polled, embedded] = [(of?.sources ?? []).map(pollSource), new EmbeddedPrice(state, gate, pair)]
+    return { symbol: pair.symbol, pair: pair.index, of, polled, embedded, taken: 0, refused: 0, refusedAt: 0 }
   })
   let looking = false
   let stopped = false
@@ -85,10 +86,11 @@ export function createFeeder(parts: FeederParts, watch = true): Feeder {
 async function feed({ state, admin, time, tell }: FeederParts, fed: FedPair): Promise<void> {
   const figures = perpFigures(state, fed.pair)
   if (figures.mode >= PerpMode.SETTLING) return
+  if (fed.of === null) fed.embedded.look(figures, time())
   const age = figures.index === 0 ? Infinity : time() - figures.indexAt
   const others = figures.source === PriceSource.OPERATOR || figures.source === PriceSource.REPLAY
   if (age < PRICE_MS || time() - fed.refusedAt < PRICE_MS || (others && age <= figures.staleMs)) return
-  const price = priceOf(state, fed, figures)
+  const price = priceOf(state, fed, figures, time())
   if (price === 0 || (price === figures.index && age < figures.staleMs / 3)) return
   const source = fed.of === null ? PriceSource.EMBEDDED : PriceSource.POLLED
   const values = { pair: fed.pair, price, source, observedAt: time() }
@@ -106,24 +108,11 @@ async function feed({ state, admin, time, tell }: FeederParts, fed: FedPair): Pr
 }
 
 /** Ticks; 0: there is no price now. */
-function priceOf(state: State, { pair: number, of, polled }: FedPair, figures: PerpFigures): number {
+function priceOf(state: State, { pair: number, of, polled, embedded }: FedPair, figures: PerpFigures, time: number): number {
   const pair = state.genesis.pairs[number]!
-  if (of === null) return embeddedPrice(state, pair, figures)
+  if (of === null) return embedded.price(figures, time)
   const now = performance.now()
   const price = agreedPrice(polled.filter((each) => isFreshPrice(each, now)).map((each) => each.price), of)
   const ticks = price === null ? 0 : Math.round((price * 10 ** pair.priceScale) / pair.tickUnits)
   return ticks < state.priceTicks ? ticks : 0
-}
-
-/** The price that the exchange itself knows, ticks; no further from the index than the engine takes. */
-export function embeddedPrice(state: State, pair: Pair, { index, indexBandPpm, reference }: PerpFigures): number {
-  const spot = state.genesis.pairs.find(({ perp, base, quote }) => perp === null && base === pair.base && quote === pair.quote)
-  const touch = spot === undefined ? null : touchOf(state, spot.index)
-  const ticks = spot === undefined || touch === null ? reference
-    : ((touch[0] + touch[1]) / 2) * (spot.tickUnits / pair.tickUnits) * 10 ** (pair.priceScale - spot.priceScale)
-  const bounded = Math.max(reference * (1 - EMBEDDED_BAND), Math.min(reference * (1 + EMBEDDED_BAND), ticks))
-  const wanted = Math.max(1, Math.min(state.priceTicks - 1, Math.round(bounded)))
-  if (index === 0) return wanted
-  const step = Math.floor((index * indexBandPpm) / 1_000_000)
-  return Math.max(index - step, Math.min(index + step, wanted))
 }
