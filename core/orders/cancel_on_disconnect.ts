@@ -18,7 +18,7 @@ import type { Views } from '../layout/table.ts'
 import { mayTradeAll } from '../programs/grants.ts'
 import { DISCONNECT, SCALAR } from '../state/columns.ts'
 import { noteDeadline } from '../state/due.ts'
-import { add, disconnectRow, get, now, scalar, set, setF64 } from '../state/rows.ts'
+import { add, countConnection, disconnectRow, get, now, scalar, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 const { at } = CANCEL_ALL_COMMAND
@@ -43,6 +43,7 @@ export function noteConnection(state: State, command: Views, base: number, accou
   else if (get(state, row, DISCONNECT.CONNECTIONS) >= CONNECTIONS_MAX) code = REFUSALS.OVERLOADED.number
   else {
     add(state, row, DISCONNECT.CONNECTIONS, 1)
+    countConnection(state)
     set(state, row, DISCONNECT.GRACE_MS, graceMs)
     setF64(state, row, DISCONNECT.RETURN_BY, 0)
     noteDeadline(state, account)

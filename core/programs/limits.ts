@@ -8,9 +8,11 @@ import { RAISABLE, RAISE_LIMIT_COMMAND } from '../layout/limits.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
-import { LIMIT, LIMIT_WORDS } from '../state/columns.ts'
+import { LIMIT, LIMIT_WORDS, SCALAR } from '../state/columns.ts'
 import { growState, raisedLimits } from '../state/growth.ts'
 import type { Limits } from '../state/genesis.ts'
+import { scalar } from '../state/rows.ts'
+import { RULES } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
 import { laneRefusal } from './policy.ts'
 
@@ -23,9 +25,9 @@ const COUNTED_MOST = 2 ** 33
  * What limits count for, bytes: a tenth and more above what their columns take. Whether a limit is raised is decided by these numbers and
  * not by the columns, so that a journal replays to the same when columns grow. They change with the rules only (state/rules.ts).
  */
-export function countedBytes(limits: Limits): number {
+export function countedBytes(limits: Limits, rules = RULES): number {
   const { orders, accounts, sessions, assets, pairs, priceTicks, receipts, receiptPages, spendLimits, agents, applications } = limits
-  const ofAccounts = accounts * (640 + 40 * assets)
+  const ofAccounts = accounts * ((rules >= 5 ? 672 : 640) + 40 * assets)
   const ofPairs = pairs * (4096 + (priceTicks / 32) * 5)
   // Without a bound of pages all of them are in memory.
   const ofReceipts = receipts * 16 + (receiptPages === 0 ? receipts * 176 : receiptPages * 18_432)
@@ -66,7 +68,7 @@ function refusalOf(state: State, limit: number, value: number, before: number): 
   const [name, most] = named
   if (value <= before) return REFUSALS.LIMIT_NOT_RAISED.number
   const limits = { ...state.genesis.limits, ...raisedLimits(state.limits, LIMIT.NEXT), [name]: value }
-  return value > most || countedBytes(limits) > COUNTED_MOST ? REFUSALS.LIMIT_TOO_LARGE.number : 0
+  return value > most || countedBytes(limits, scalar(state, SCALAR.RULES)) > COUNTED_MOST ? REFUSALS.LIMIT_TOO_LARGE.number : 0
 }
 
 /** True: something was raised that is not in force. */

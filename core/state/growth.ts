@@ -5,7 +5,7 @@
  * of the state alone: every replay grows at the same command.
  */
 import { RAISABLE } from '../layout/limits.ts'
-import { columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column, type ColumnName } from './columns.ts'
+import { CLOCK, columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column, type ColumnName } from './columns.ts'
 import type { Limits } from './genesis.ts'
 import { allocateBuffers, columnBytes, columnOf } from './memory.ts'
 import { moveReceipts, RECEIPT_COLUMNS } from './receipt_growth.ts'
@@ -38,7 +38,7 @@ const OF_REFERRALS: readonly ColumnName[] = ['referring', 'referrals']
 const OF_VAULT: readonly ColumnName[] = [
   'vault', 'vaultTotals', 'vaultAccounts', 'withdrawals', 'suspense', 'vaultChains', 'depositIds', 'faucetMints', 'settlements',
 ]
-/** Column of connections that cancel at their end. An exchange in which none is open, or was when it stopped, has only zeros in it. */
+/** Column of connections that cancel at their end. An exchange that never had one has not written it. */
 const OF_DISCONNECTS: readonly ColumnName[] = ['disconnects']
 /** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
@@ -68,7 +68,7 @@ export function storedColumns(state: State): StoredColumn[] {
 /** Every command of money in and out is counted in column `vault`, refused ones too. */
 const usesVault = (state: State): boolean => state.vault.some((word) => word !== 0)
 
-const usesDisconnects = (state: State): boolean => state.disconnects.some((word) => word !== 0)
+const usesDisconnects = (state: State): boolean => state.clock[CLOCK.CONNECTIONS] !== 0
 
 /** What was raised, of the words of column `limits`. */
 export function raisedLimits(words: Float64Array, word: number): Partial<Limits> {

@@ -259,6 +259,11 @@ export function countFills(state: State): void {
   state.f64[CLOCK_AT + CLOCK.FILLS] = state.f64[CLOCK_AT + CLOCK.FILLS]! + 1
 }
 
+/** One more connection that cancels at its end. */
+export function countConnection(state: State): void {
+  state.f64[CLOCK_AT + CLOCK.CONNECTIONS] = state.f64[CLOCK_AT + CLOCK.CONNECTIONS]! + 1
+}
+
 // Notes: numbers that one function of a command leaves for another, where no argument takes them there (balances.ts names them). They
 // stand behind the registers, mean nothing once the command is over and are in no snapshot.
 

@@ -67,4 +67,6 @@ export const CLOCK = {
   FILLS: 2,
   /** When the rules 4 came in force in an exchange that began with older ones, Unix ms; 0: they always were. */
   FORMS_AT: 3,
+  /** Connections that cancel at their end, ever (orders/cancel_on_disconnect.ts). */
+  CONNECTIONS: 4,
 } as const

@@ -286,7 +286,12 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['state/due.ts', 'Infinity\n  sink(state, 1)\n', 'Infinity\n'],
   // A deadline would not be taken away, fire again and again, or for ever be what it was first.
   ['orders/dead_man.ts', 'afterMs > 0 ? now(state) + afterMs : 0', 'now(state) + afterMs'],
-  ['orders/dead_man.ts', '  setF64(state, row, ACCOUNT.DEADLINE, 0)\n', ''],
+  ['orders/dead_man.ts', '<= now(state)) setF64(state, row, ACCOUNT.DEADLINE, 0)', '<= 0) setF64(state, row, ACCOUNT.DEADLINE, 0)'],
+  // Connections that an exchange lost when it ended would count for ever, or cancel at once.
+  ['orders/dead_man.ts', '<= now(state)) setF64(state, connections', '<= 0) setF64(state, connections'],
+  ['orders/cancel_on_disconnect.ts', 'now(state) + get(state, row, DISCONNECT.GRACE_MS)', 'now(state)'],
+  ['orders/cancel_on_disconnect.ts', '    setF64(state, row, DISCONNECT.RETURN_BY, 0)\n', ''],
+  ['orders/cancel_on_disconnect.ts', 'CONNECTIONS) - connections', 'CONNECTIONS) - 1'],
   ['state/due.ts', ' < before) rise(state, state.dueAt[place]!)\n  else sink', ' < before) sink(state, state.dueAt[place]!)\n  else sink'],
   ['state/due.ts', '  else sink(state, state.dueAt[place]!)\n', ''],
   // An agent could end more than it may; a connection that ended would count for another wallet, or be forgotten.
