@@ -64,6 +64,35 @@ const amount = Math.max(1, market.limits.amount.min!)
 const firstBalance = await watching.balance
 const firstBook = await watching.book
 
+t.test('two readers of one watch see 500 orders end', async (t) => {
+  const venue = await trader()
+  await venue.loadMarkets()
+  const read = async (reader: string | undefined): Promise<number> => {
+    const seen = new Set<string>()
+    while (seen.size < 500) {
+      const orders = await venue.watchOrders(symbol, undefined, undefined, { reader }).catch(async (error: unknown) => {
+        // Readers without a name that were kept from reading for longer than they wait for each other look.
+        if (reader !== undefined || !(error instanceof ccxt.UpdatesLost)) throw error
+        await historyReached(exchange)
+        return venue.fetchOrders(symbol, undefined, 1000)
+      })
+      for (const { id, status } of orders) if (status === 'canceled') seen.add(id)
+      await venue.fetchTime()
+    }
+    return seen.size
+  }
+  const readers = [read('first'), read('second'), read(undefined), read(undefined)]
+  // Its subscription is asked for after theirs, on the same socket: an order placed before would only be in the snapshot.
+  await venue.watchBalance()
+  for (let round = 0; round < 50; round++) {
+    const term = { tradingPairId: market.id, orderType: 'LIMIT', side: 'BUY', price: '1', quantity: '20' } as const
+    const { results } = await venue.client.BatchCreateOrders({ orders: Array.from({ length: 10 }, () => term) })
+    t.equal(results.length, 10)
+    await venue.cancelAllOrders(symbol)
+  }
+  t.same(await Promise.all(readers), [500, 500, 500, 500])
+})
+
 t.test('orders, trades and what is watched', async (t) => {
   const sold = await maker.createOrder(symbol, 'limit', 'sell', amount, price, { clientOrderId: 'quote-1', timeInForce: 'PO' })
   fits(t, sold, ORDER, 'placed')

@@ -40,6 +40,7 @@ t.test('other failures', async (t) => {
   ]
   for (const [error, name] of cases) t.equal((ccxt.unified(error) as Error).name, name)
   t.ok(new ccxt.OnMaintenance('m') instanceof ccxt.NetworkError, 'the hierarchy')
+  t.ok(new ccxt.UpdatesLost('m') instanceof ccxt.NetworkError, 'the hierarchy')
   t.ok(new ccxt.OrderNotFound('m') instanceof ccxt.InvalidOrder, 'the hierarchy')
 })
 
@@ -105,22 +106,27 @@ t.test('amounts and prices in whole steps', async (t) => {
 
 t.test('a feed gives what came since the last call, or waits for the next', async (t) => {
   const feed = new Feed<number>()
+  const first = feed.next()
+  feed.push([0])
+  t.same(await first, [0])
   feed.push([1])
   feed.push([2])
   t.same(await feed.next(), [1, 2])
   const [one, other] = [feed.next(), feed.next()]
   feed.push([])
+  await Promise.allSettled([one, other])
+  const [same, also] = [feed.next(), feed.next()]
   feed.push([3])
-  t.same([await one, await other], [[3], [3]], 'who waits gets the same')
+  t.same([await same, await also], [[3], [3]], 'who waits gets the same')
   feed.push(Array.from({ length: 1500 }, (_, i) => i))
-  t.equal((await feed.next()).length, 1000, 'the newest are kept')
+  const many = [feed.next(), feed.next()]
+  t.same((await Promise.all(many)).map(({ length }) => length), [1500, 1500])
+  const failed = [feed.next(), feed.next()]
   feed.fail(new Error('over'))
-  await t.rejects(feed.next(), /over/)
-  const waiting = feed.next()
-  feed.fail(new Error('again'))
-  await t.rejects(waiting, /again/)
+  for (const each of failed) await t.rejects(each, /over/)
+  const next = [feed.next(), feed.next()]
   feed.push([4])
-  t.same(await feed.next(), [4], 'it goes on')
+  t.same(await Promise.all(next), [[4], [4]], 'it goes on')
 })
 
 t.test('an order that was placed has what it traded on arrival', async (t) => {

@@ -26,6 +26,8 @@ export class ExchangeNotAvailable extends NetworkError {}
 export class OnMaintenance extends ExchangeNotAvailable {}
 export class InvalidNonce extends NetworkError {}
 export class RequestTimeout extends NetworkError {}
+/** Not of ccxt: a reader of a `watch` verb may have missed updates, and reads what is open again. */
+export class UpdatesLost extends NetworkError {}
 
 type ErrorClass = new (message: string, options?: ErrorOptions) => BaseError
 
@@ -35,7 +37,7 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   OrderImmediatelyFillable, DuplicateOrderId, RateLimitExceeded, ExchangeNotAvailable, OnMaintenance, InvalidNonce,
 }
 // Names that stay what they are when a bundler renames classes.
-const NAMED = { ...CLASSES, BaseError, ArgumentsRequired, NotSupported, NetworkError, RequestTimeout }
+const NAMED = { ...CLASSES, BaseError, ArgumentsRequired, NotSupported, NetworkError, RequestTimeout, UpdatesLost }
 for (const [name, { prototype }] of Object.entries(NAMED)) Object.defineProperty(prototype, 'name', { value: name })
 
 const SESSION_CODES: ReadonlySet<string> = new Set(['AUTH_REQUIRED', 'AUTH_FAILED', 'SESSION_INVALID'])

@@ -12,27 +12,25 @@
  * (params.ts). Orders that wait for a price are in triggers.ts. Where an order is looked up, `params.clientOrderId` names it in place of
  * the id, which may be empty then.
  *
- * Private verbs sign in by themselves, and again when the session is over (session.ts). `watch` verbs subscribe with their first call and
- * answer with what came since the last one (watching.ts); {@link Ringbook.close} ends them. A creation is never sent twice by itself;
+ * Private verbs sign in by themselves, and again when the session is over (session.ts). `watch` verbs are in
+ * watch_verbs.ts; {@link Ringbook.close} ends what they subscribed to. A creation is never sent twice by itself;
  * what may have been applied is a RequestTimeout.
  */
 import { createClient, type Client, type ClientOptions, type Input, type Output } from '../index.ts'
-import type { LocalBook } from '../book.ts'
 import { BadSymbol, InvalidOrder, unified } from './errors.ts'
-import type { Feed } from './feed.ts'
 import { rowsOf } from './listing.ts'
-import { MONEY_VERBS, MoneyVerbs } from './money.ts'
+import { MONEY_VERBS } from './money.ts'
 import { checkParams, marginOf } from './params.ts'
 import { PERPETUAL_VERBS } from './perpetuals.ts'
 import { inSteps } from './precision.ts'
-import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
 import {
-  arrivalTrades, balancesOf, bookOf, candleOf, currenciesOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf,
+  arrivalTrades, balancesOf, bookOf, candleOf, currenciesOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf,
   screenerTicker, tradeOf, type Balances, type Canceled, type Currency, type Market, type OHLCV, type OrderBook, type Status, type Ticker,
   type Trade, type UnifiedOrder,
 } from './shapes.ts'
 import { waitsForPrice } from './triggers.ts'
+import { WATCH_VERBS, WatchVerbs } from './watch_verbs.ts'
 import { Watching } from './watching.ts'
 
 export * from './errors.ts'
@@ -55,11 +53,11 @@ const INTERVALS: readonly Interval[] = ['1m', '5m', '15m', '30m', '1h', '4h', '1
 const VERBS = [
   'loadMarkets', 'fetchMarkets', 'fetchTicker', 'fetchTickers', 'fetchOrderBook', 'fetchTrades', 'fetchOHLCV', 'fetchBalance',
   'createOrder', 'cancelOrder', 'cancelAllOrders', 'editOrder', 'fetchOrder', 'fetchOrders', 'fetchOpenOrders', 'fetchClosedOrders',
-  'fetchMyTrades', 'fetchTime', 'fetchStatus', 'watchOrderBook', 'watchTrades', 'watchOrders', 'watchBalance',
+  'fetchMyTrades', 'fetchTime', 'fetchStatus', ...WATCH_VERBS,
   ...PERPETUAL_VERBS, ...MONEY_VERBS,
 ] as const
 
-export class Ringbook extends MoneyVerbs {
+export class Ringbook extends WatchVerbs {
   readonly id = 'ringbook'
   readonly name = 'Ringbook'
   /** ccxt's TICK_SIZE: `precision` is a step. */
@@ -75,13 +73,13 @@ export class Ringbook extends MoneyVerbs {
   #byId = new Map<string, Market>()
   #loading: Promise<Record<string, Market>> | null = null
   readonly #session: AdapterSession
-  readonly #watching: Watching
+  protected readonly watching: Watching
 
   constructor(options: ClientOptions | { readonly client: Client }) {
     super()
     this.client = 'client' in options ? options.client : createClient(options)
     this.#session = new AdapterSession(this.client, !('client' in options))
-    this.#watching = new Watching(this.#session)
+    this.watching = new Watching(this.#session)
   }
 
   get symbols(): string[] {
@@ -289,7 +287,7 @@ export class Ringbook extends MoneyVerbs {
   /** All orders that rest, or `limit`; with `params.trigger` those that wait for a price. */
   fetchOpenOrders(symbol?: string, since?: number, limit?: number, { trigger }: Params = {}): Promise<UnifiedOrder[]> {
     if (trigger !== true) return this.#orders(OPEN, symbol, since, limit ?? Infinity)
-    return this.privately(async () => this.openTriggers(await this.#pairOf(symbol), since, limit))
+    return this.privately(async () => this.openTriggers(await this.pairOf(symbol), since, limit))
   }
 
   /** Those that were filled; `fetchOrders` has the cancelled ones too. */
@@ -300,7 +298,7 @@ export class Ringbook extends MoneyVerbs {
   /** Own trades from `since` on, or the newest; oldest first. */
   fetchMyTrades(symbol?: string, since?: number, limit?: number): Promise<Trade[]> {
     return this.privately(async () => {
-      const pair = await this.#pairOf(symbol)
+      const pair = await this.pairOf(symbol)
       const rows = await rowsOf({
         ask: async (page) => {
           const { trades, nextPageToken } = await this.client.ListAccountTrades({ ...page, ...pair })
@@ -312,91 +310,16 @@ export class Ringbook extends MoneyVerbs {
     })
   }
 
-  /** The book after its next change; every change was verified. */
-  watchOrderBook(symbol: string, limit?: number): Promise<OrderBook> {
-    return this.onMarket(symbol, async ({ id: tradingPairId, symbol: name }) => {
-      for (;;) {
-        const feed = this.#watching.feed<LocalBook>(`book ${tradingPairId}`, (into, watch) =>
-          this.client.book({ tradingPairId }, { changed: (now) => now.live && into.push([now]), ...watch }))
-        const book = (await feed.next()).at(-1)!
-        // What came before the connection was lost is old, and after a wrong checksum the book is empty.
-        if (book.live) return localBookOf(name, book, limit)
-      }
-    })
-  }
-
-  /** Trades since the last call. */
-  watchTrades(symbol: string, since?: number, limit?: number): Promise<Trade[]> {
-    return this.onMarket(symbol, async ({ id: tradingPairId, symbol: name }) => {
-      const feed = this.#watching.feed<Trade>(`trades ${tradingPairId}`, (into, watch) =>
-        this.client.subscribe('trades', { tradingPairId }, {
-          update: ({ trades }) => into.push(trades.map((trade) => tradeOf(trade, name))), ...watch,
-        }))
-      return bounded(await feed.next(), since, limit)
-    })
-  }
-
-  /**
-   * What happened to orders since the last call; after a lost connection also those that rest, and those that ended
-   * meanwhile.
-   */
-  watchOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
-    return this.privately(async () => {
-      const pair = await this.#pairOf(symbol)
-      const feed = this.#watching.feed<UnifiedOrder>(`orders ${pair.tradingPairId ?? ''}`, (into, watch) => {
-        const resting = new RestingOrders()
-        return this.client.subscribe('orders', pair, {
-          snapshot: ({ orders }) => {
-            const ended = resting.snapshot(orders)
-            if (ended === null) return
-            into.push(orders.map(orderOf))
-            void this.#tellEnded(ended, into)
-          },
-          update: (order) => {
-            resting.update(order)
-            into.push([orderOf(order)])
-          },
-          ...watch,
-        })
-      })
-      return bounded(await feed.next(), since, limit)
-    })
-  }
-
-  /** Asks what became of orders whose end was not told. */
-  async #tellEnded(ids: readonly string[], into: Feed<UnifiedOrder>): Promise<void> {
-    try {
-      for (const orderId of ids) into.push([orderOf(await this.client.GetOrder({ orderId }))])
-    } catch (error) {
-      into.fail(unified(error))
-    }
-  }
-
-  /** All balances, now and then after each change. */
-  watchBalance(): Promise<Balances> {
-    return this.privately(async () => {
-      const feed = this.#watching.feed<Balances>('balances', (into, watch) => {
-        const rows = new Map<string, BalanceRow>()
-        const keep = (more: readonly BalanceRow[]): void => {
-          for (const row of more) rows.set(row.assetId, row)
-          into.push([balancesOf([...rows.values()])])
-        }
-        return this.client.subscribe('balances', {}, { snapshot: ({ balances }) => keep(balances), update: (row) => keep([row]), ...watch })
-      })
-      return (await feed.next()).at(-1)!
-    })
-  }
-
   /** Ends all that is watched; calls that wait fail. */
   async close(): Promise<void> {
-    this.#watching.close()
+    this.watching.close()
     this.client.closeStreams()
     this.client.orders.close()
   }
 
   #orders(status: Status[], symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
     return this.privately(async () => {
-      const filters = { ...(await this.#pairOf(symbol)), ...(status.length === 0 ? {} : { status }) }
+      const filters = { ...(await this.pairOf(symbol)), ...(status.length === 0 ? {} : { status }) }
       const rows = await rowsOf({
         ask: async (page) => {
           const { orders, nextPageToken } = await this.client.ListOrders({ ...page, ...filters })
@@ -408,7 +331,7 @@ export class Ringbook extends MoneyVerbs {
     })
   }
 
-  async #pairOf(symbol: string | undefined): Promise<{ tradingPairId?: string }> {
+  protected async pairOf(symbol: string | undefined): Promise<{ tradingPairId?: string }> {
     await this.loadMarkets()
     return symbol === undefined ? {} : { tradingPairId: this.market(symbol).id }
   }
@@ -442,8 +365,4 @@ function oneOf<Word extends string>(word: string, words: readonly Word[]): Word 
   const found = words.find((each) => each === String(word).toUpperCase())
   if (found === undefined) throw new InvalidOrder(`${word} is none of ${words.join(', ').toLowerCase()}`)
   return found
-}
-
-function bounded<Item extends { timestamp: number | undefined }>(items: readonly Item[], since = 0, limit = items.length): Item[] {
-  return items.filter(({ timestamp = since }) => timestamp >= since).slice(-limit)
 }

@@ -1,13 +1,12 @@
 /**
- * What the `watch` verbs listen to: a subscription each, made by the first call, with a feed of what came.
+ * What the `watch` verbs listen to: a subscription each, made by the first call, with a feed of updates (feed.ts).
  *
- * A session that is over is renewed where that is the adapter's to do, and the subscription goes on. One that ends for
- * another reason is forgotten when its feed has told why, so that the next call subscribes anew instead of waiting for
- * nothing.
+ * A session that is over is renewed where that is the adapter's to do, and the subscription goes on. A subscription that ends for another
+ * reason gives its error to every reader. The next call of a reader that has read its error subscribes anew, into the same feed.
  */
 import type { StreamError, SubscriptionStatus } from '../index.ts'
-import { ExchangeError, unified } from './errors.ts'
-import { Feed } from './feed.ts'
+import { BadRequest, ExchangeError, unified } from './errors.ts'
+import { Feed, type FeedOptions } from './feed.ts'
 import type { AdapterSession } from './session.ts'
 
 /** Codes of a stream whose session is over, or not known any more. */
@@ -19,38 +18,50 @@ export interface Watch {
   readonly status: (status: SubscriptionStatus) => void
 }
 
-interface Watched {
+/** `start` subscribes, and gives back what ends that. */
+export interface Watched<Item> {
+  readonly key: string
+  readonly options?: FeedOptions
+  readonly start: (feed: Feed<Item>, watch: Watch) => { close(): void }
+}
+
+interface Entry {
   readonly feed: Feed<unknown>
-  readonly end: () => void
+  /** `null`: it ended. */
+  subscription: { close(): void } | null
 }
 
 export class Watching {
   readonly #session: AdapterSession
-  readonly #watched = new Map<string, Watched>()
+  readonly #entries = new Map<string, Entry>()
 
   constructor(session: AdapterSession) {
     this.#session = session
   }
 
-  /** The feed of this name. `start` subscribes, and gives back what ends that. */
-  feed<Item>(key: string, start: (feed: Feed<Item>, watch: Watch) => { close(): void }): Feed<Item> {
-    const known = this.#watched.get(key)
-    if (known !== undefined) return known.feed as Feed<Item>
-    const feed = new Feed<Item>()
-    const subscription = start(feed, this.#watch(key, feed as Feed<unknown>))
-    this.#watched.set(key, { feed: feed as Feed<unknown>, end: () => subscription.close() })
-    return feed
+  /** The next updates of this reader; `params.reader` names it. */
+  next<Item>({ key, options, start }: Watched<Item>, { reader }: Readonly<Record<string, unknown>>, limit?: number): Promise<Item[]> {
+    if (reader !== undefined && typeof reader !== 'string') throw new BadRequest('params.reader is the name of a reader: text')
+    const entry = this.#entries.get(key) ?? { feed: new Feed<unknown>(options), subscription: null }
+    this.#entries.set(key, entry)
+    const feed = entry.feed as Feed<Item>
+    if (entry.subscription === null && !feed.hasUnread(reader)) entry.subscription = start(feed, this.#watch(entry))
+    return feed.next(reader, limit)
   }
 
-  #watch(key: string, feed: Feed<unknown>): Watch {
+  #watch(entry: Entry): Watch {
     // A new session that is refused as well helps nobody: until it was good once, there is no other.
     let isRenewed = false
+    let hasEnded = false
     const refuse = async (error: StreamError): Promise<void> => {
       const mayRenew = OVER.has(error.code) && !isRenewed
       isRenewed = true
       if (mayRenew && (await this.#session.renew())) return
-      if (this.#watched.get(key)?.feed === feed) this.#forget(key)
-      feed.fail(unified(error))
+      if (hasEnded) return
+      hasEnded = true
+      entry.subscription?.close()
+      entry.subscription = null
+      entry.feed.fail(unified(error))
     }
     return {
       error: (error) => void refuse(error),
@@ -60,17 +71,13 @@ export class Watching {
     }
   }
 
-  #forget(key: string): void {
-    const { end } = this.#watched.get(key)!
-    this.#watched.delete(key)
-    end()
-  }
-
   /** Ends all of it; calls that wait fail. */
   close(): void {
-    for (const [key, { feed }] of [...this.#watched]) {
-      this.#forget(key)
-      feed.fail(new ExchangeError('what was watched is closed'))
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    for (const { feed, subscription } of entries) {
+      subscription?.close()
+      feed.end(new ExchangeError('what was watched is closed'))
     }
   }
 }

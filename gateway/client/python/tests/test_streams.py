@@ -403,13 +403,36 @@ class Readers(unittest.TestCase):
         inbox = Inbox(2, lambda: renewed.append(1), lambda: None)
         for number in range(4):
             inbox.hear({"type": "snapshot" if number == 0 else "update", "n": number})
-        self.assertEqual([renewed, inbox.take()], [[1], None])
+        lost = inbox.take()
+        self.assertEqual([renewed, lost.code, inbox.take()], [[1], "UPDATES_LOST", None])
         inbox.hear({"type": "update", "n": 4})
         inbox.hear({"type": "snapshot", "n": 5})
         inbox.hear({"type": "update", "n": 6})
         self.assertEqual([inbox.take(), inbox.take()], [{"type": "snapshot", "n": 5}, {"type": "update", "n": 6}])
         inbox.ended()
         self.assertEqual([inbox.take(), inbox.take(), inbox.overflows], [END, END, 1])
+
+    def test_two_readers_of_one_channel_see_500_orders_end(self) -> None:
+        stage = Stage(key=SessionKey())
+        readers = [Inbox(10_000, lambda: None, lambda: None) for _ in range(2)]
+        for reader in readers:
+            stage.streams.subscribe("orders", {}, reader)
+        stage.socket.connected()
+        stage.socket.tell(type="authenticated", expiresAt=1)
+        stage.socket.confirm()
+        self.assertEqual(len(stage.socket.asked("subscribe")), 1)
+        stage.socket.tell(type="snapshot", channel="orders", data={"orders": [], "commandSequence": 1, "more": False})
+        wanted = [f"o{number}" for number in range(500)]
+        for number, order in enumerate(wanted):
+            data = {"orderId": order, "status": "FILLED", "commandSequence": number + 2}
+            stage.socket.tell(type="order_update", channel="orders", data=data)
+        for reader in readers:
+            seen: List[str] = []
+            item = reader.take()
+            while item is not None:
+                seen += [item["data"]["orderId"]] if item["type"] != "snapshot" else []
+                item = reader.take()
+            self.assertEqual(seen, wanted)
 
 
 if __name__ == "__main__":

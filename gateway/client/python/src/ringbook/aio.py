@@ -278,8 +278,9 @@ class AsyncStream(Generic[F]):
     come at any time, and is then in place of everything before.
 
     Iterating raises StreamError when the service refuses. A private stream whose session is over raises it too, and
-    goes on after the next sign-in. Frames that nobody reads are dropped when there are too many, and a new snapshot
-    follows.
+    goes on after the next sign-in. Frames that nobody reads are dropped when there are too many: StreamError
+    `UPDATES_LOST`, and then a new snapshot. A stream is for one reader: each reader opens its own, and the client
+    subscribes once.
     """
 
     def __init__(self, sockets: _Sockets, channel: str, params: Dict[str, Any]) -> None:

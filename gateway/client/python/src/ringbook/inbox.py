@@ -1,8 +1,8 @@
-"""Frames of one subscription until somebody reads them: bounded, and complete or said not to be.
+"""Frames of one subscription until its reader takes them: bounded, and complete or said not to be.
 
-Frames that nobody reads would grow without an end. When `limit` of them wait, all are dropped and a new snapshot is
-asked for, so that a reader that is too slow goes on with the newest state and without a gap. May be used by several
-threads.
+When `limit` frames wait, all are dropped and a new snapshot is asked for. The reader gets StreamError
+`UPDATES_LOST` and then the snapshot, which does not have what ended meanwhile. May be used by several threads; each
+item goes to one of them.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Inbox:
                 self._items.append(frame)
             else:
                 self._items.clear()
+                self._items.append(StreamError("UPDATES_LOST", f"{self._limit} frames waited and were dropped"))
                 self.overflows += 1
             renew = self._broken
+        self._came()
         if renew:
             self._renew()
-        else:
-            self._came()
 
     def refuse(self, error: StreamError) -> None:
         self._add(error)
