@@ -172,6 +172,23 @@ t.test('a fund that owed something itself pays others as soon as it has more, an
   t.same([stage.badDebt, stage.equity('fund')], [0n, 50n * DOLLAR])
 })
 
+t.test('the fund pays of what it has, never out of what its positions gained and did not realise', async (t) => {
+  const stage = new LiquidationStage()
+  stage.fund(300)
+  stage.give({
+    ann: { lots: 10, price: 1000, collateral: 1000 }, bob: { lots: -10, price: 1000, collateral: 9000 },
+    cat: { pair: ETH, lots: 10, price: 1000, collateral: 1500 }, dan: { pair: ETH, lots: -10, price: 1000, collateral: 9000 },
+  })
+  stage.price(BTC, 923)
+  t.equal(stage.run().told[1], 'ann TAKEN_OVER 10 at 900')
+  // 300 and a gain of 1,000, of which 500 are margin: 800 are free, and 300 are money.
+  stage.price(BTC, 1000)
+  t.equal(stage.equity('fund'), 1300n * DOLLAR)
+  stage.settle(ETH, 780)
+  t.same(stage.run().told, ['cat STARTED', 'cat BAD_DEBT'])
+  t.same([stage.badDebt, stage.equity('fund')], [400n * DOLLAR, 1000n * DOLLAR], 'of 700 that cat owed')
+})
+
 t.test('the whole market is liquidated, both sides', async (t) => {
   const stage = new LiquidationStage()
   stage.give(Object.fromEntries(Array.from({ length: 40 }, (_, index) =>

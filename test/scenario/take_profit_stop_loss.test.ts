@@ -199,6 +199,19 @@ t.test('expiry and cancels', async (t) => {
   t.same(stage.move(1200), [])
 })
 
+t.test('one whose price comes in the millisecond in which its time is over expires; one millisecond before it fires', async (t) => {
+  const [expires, fires] = [['ann STOP_LOSS EXPIRED EXPIRED'], ['ann TRIGGER FILLED 10/10', 'ann STOP_LOSS TRIGGERED TRIGGERED']]
+  for (const [left, told] of [[0, expires], [1, fires]] as const) {
+    const stage = stageOf()
+    stage.order('mia', 40, 890)
+    stage.attach('ann', { stop: { at: 900, until: stage.time + 1000 } })
+    stage.time += 1000 - left
+    // The price comes first, so the order has fired by the time that its expiry is looked at.
+    stage.price(BTC, 890)
+    t.same(stage.settleDown().told, told)
+  }
+})
+
 t.test('a jump fires what it crosses in the order of the triggers, also when the price is back before they had their turn', async (t) => {
   const stage = stageOf()
   stage.give({

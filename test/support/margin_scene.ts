@@ -54,6 +54,8 @@ export interface MarginScenario {
   /** Fees in bps of both perpetuals; absent: none. */
   fees?: [maker: string, taker: string]
   limits?: Record<string, number>
+  /** Decimals of USD; absent: 6. With 0 an atom is a dollar, and fees of cents are rounded up to one. */
+  scale?: number
   /** maxPositionSize; absent: 1000. */
   most?: number
   positions?: string[]
@@ -65,7 +67,6 @@ export interface MarginScenario {
   orders?: string[]
 }
 
-const usd = (atoms: bigint): string => formatDecimal(atoms, SCALE)
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 
 export class MarginScene {
@@ -80,11 +81,16 @@ export class MarginScene {
   private readonly orders = new Map<string, { targetSlot: number; targetSequence: number; bucket: number; bucketSequence: number }>()
   private readonly agents = new Map<string, AgentName>()
 
-  constructor({ fees = ['0', '0'], limits = {}, most = 1000 }: Pick<MarginScenario, 'fees' | 'limits' | 'most'> = {}) {
+  private readonly scale: number
+
+  constructor(
+    { fees = ['0', '0'], limits = {}, most = 1000, scale = SCALE }: Pick<MarginScenario, 'fees' | 'limits' | 'most' | 'scale'> = {},
+  ) {
+    this.scale = scale
     const terms = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: '100000', makerFeeBps: fees[0], takerFeeBps: fees[1] }
     const perp = { riskTiers: TIERS, maxPositionSize: String(most), indexBandBps: '10000', staleSeconds: 30 }
     const pairs = [perpPair('A/USD-PERP', perp, terms), perpPair('B/USD-PERP', perp, terms), pairSpec('S/USD', terms)]
-    const assets: [string, number, string][] = [['USD', SCALE, '1000000'], ['A', 0, '1'], ['B', 0, '1'], ['S', 0, '1']]
+    const assets: [string, number, string][] = [['USD', scale, '1000000'], ['A', 0, '1'], ['B', 0, '1'], ['S', 0, '1']]
     this.bench = createBench(genesisText({ limits: { priceTicks: 32_768, ...limits }, dailyLimit: 5, assets, pairs }))
     for (const pair of [0, 1]) this.mark(100, pair)
   }
@@ -97,7 +103,7 @@ export class MarginScene {
   give(line: string): void {
     const [who, amount] = line.split(' ') as [string, string]
     const { account } = this.signIn(who)
-    const atoms = parseDecimal(amount, SCALE)!
+    const atoms = parseDecimal(amount, this.scale)!
     keepAccount(this.state, account)
     const margin = makeParent(this.state, account)
     const total = totalRow(this.state, this.state.collateralAsset)
@@ -133,6 +139,11 @@ export class MarginScene {
     return session
   }
 
+  /** The account of somebody, who signs in first. */
+  accountOf(who: string): number {
+    return this.signIn(who).account
+  }
+
   private signed(who: string): Decoded {
     const { session, sessionGeneration } = this.signIn(who)
     return { session, sessionGeneration }
@@ -158,7 +169,7 @@ export class MarginScene {
     }
     const result = this.command(who, verb, words)
     if (name !== undefined && result['code'] === 0) this.keep(name, result)
-    return outcomeText(result)
+    return outcomeText(result, this.scale)
   }
 
   private command(who: string, verb: string, words: string[]): Decoded {
@@ -222,7 +233,7 @@ export class MarginScene {
     const values: Decoded = {
       pair, lots: Number(words[2]), price: market ? 0 : Number(words[words.indexOf('at') + 1]),
       leverage: Math.round(Number(words.find((word) => /^x[\d.]+$/.test(word))?.slice(1) ?? 0) * 100),
-      collateral: parseDecimal(given('collateral') ?? '0', SCALE)!,
+      collateral: parseDecimal(given('collateral') ?? '0', this.scale)!,
     }
     const [slippage, key, place, expires] = [given('slippage'), given('key'), given('in'), given('expires')]
     if (slippage !== undefined) [flags, values['slippageBps']] = [flags | Flag.SLIPPAGE, Number(slippage)]
@@ -301,17 +312,21 @@ export class MarginScene {
     return `${who} ${parts.length === 0 ? 'none' : parts.join('; ')}`
   }
 
+  private usd(atoms: bigint): string {
+    return formatDecimal(atoms, this.scale)
+  }
+
   money(who: string): string {
     const owner = accountRow(this.state, this.signIn(who).account)
     const margin = marginAccountRow(this.state, get(this.state, owner, ACCOUNT.PARENT_MARGIN) - 1)
     const free = getI64(this.state, margin, MARGIN_ACCOUNT.DEPOSITED) - getI64(this.state, margin, MARGIN_ACCOUNT.EARMARKED)
     const parts = this.buckets(who).map((row) => {
       const figure = (name: string, field: (typeof RISK_BUCKET)['ALLOCATED' | 'PENDING' | 'REALIZED']): string =>
-        `${name} ${usd(getI64(this.state, row, field))}`
+        `${name} ${this.usd(getI64(this.state, row, field))}`
       const { ALLOCATED, PENDING, REALIZED } = RISK_BUCKET
       return `${figure('allocated', ALLOCATED)}, ${figure('pending', PENDING)}, ${figure('realized', REALIZED)}`
     })
-    return `${who} free ${usd(free)}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}`
+    return `${who} free ${this.usd(free)}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}`
   }
 
   /** Lots and price of each resting order of somebody, as their positions have them: newest first. */
@@ -333,13 +348,14 @@ export class MarginScene {
 
 const SHORT: readonly number[] = [REFUSALS.INSUFFICIENT_MARGIN.number, REFUSALS.INSUFFICIENT_COLLATERAL.number]
 
-function outcomeText({ kind, code, outcome, lots, remaining, detail, hold, filledQuote }: Decoded): string {
+function outcomeText({ kind, code, outcome, lots, remaining, detail, hold, filledQuote }: Decoded, scale: number): string {
+  const usd = (atoms: unknown): string => formatDecimal(atoms as bigint, scale)
   const type = (Number(kind) >>> 8) & 0xff
   if (code !== 0) {
     const grant = Object.entries(AgentGrant).find(([, number]) => number === detail)
     if (code === REFUSALS.AGENT_NOT_ALLOWED.number && grant !== undefined) return `refused AGENT_NOT_ALLOWED ${grant[0]}`
     const short = type !== CommandType.ENTER_ORDER && SHORT.includes(Number(code))
-    return `refused ${refusalByNumber(Number(code)).code}${short ? ` ${usd(hold as bigint)} of ${usd(filledQuote as bigint)}` : ''}`
+    return `refused ${refusalByNumber(Number(code)).code}${short ? ` ${usd(hold)} of ${usd(filledQuote)}` : ''}`
   }
   if (type === CommandType.CANCEL_ALL) return `${detail} cancelled`
   if (outcome === 0) return 'done'
