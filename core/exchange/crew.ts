@@ -3,7 +3,7 @@
  * exchange (exchange.ts).
  */
 import { Worker, type MessagePort } from 'node:worker_threads'
-import { startQuickThread } from '../lib/quick_thread.ts'
+import { startBundledThread, startQuickThread } from '../lib/quick_thread.ts'
 import type { FromThread, ToGateway, ToOperator, ToReader, ToSignIn, ToThread } from '../threads.ts'
 
 export interface CrewHooks {
@@ -29,8 +29,9 @@ export class Crew {
   }
 
   start(name: string, path: string, workerData: object, transferList: MessagePort[] = []): Worker {
-    // The engine's thread is a bundle; the others are bound by signatures and sockets.
-    const worker = name === 'matcher' ? startQuickThread(path, { workerData, name }) : new Worker(path, { workerData, transferList, name })
+    // The engine's thread is hot code; the others are bound by signatures and sockets.
+    const start = name === 'matcher' ? startQuickThread : startBundledThread
+    const worker = start(path, { workerData, transferList, name })
     this.#workers.set(name, worker)
     worker.on('message', (message: FromThread) => this.#hooks.heard(name, message))
     worker.on('error', (error) => this.#hooks.threw(name, error))

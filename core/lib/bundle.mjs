@@ -7,6 +7,9 @@
  * `var` might change, and is read each time too. Accessors of rows and numbers of tables are written in where they are named
  * (inline_accessors.mjs). Packages and Node's own modules stay imports.
  *
+ * A second argument `thread` asks for the bundle of a thread that is not hot: its sources as they are, and with them the packages of
+ * {@link WHOLE}, which are hundreds of modules to find, read and compile in each thread.
+ *
  * The source map is inline, with addresses of the sources, so that stack traces name them.
  */
 import { readFileSync } from 'node:fs'
@@ -18,17 +21,29 @@ import { inlineAccessors } from './inline_accessors.mjs'
 /** What is neither a relative nor an absolute path. */
 const PACKAGES = /^(?!\.|\/|[A-Za-z]:[\\/])/
 
+/** Packages of ES modules that look for no file beside them; what they import themselves comes with them. */
+const WHOLE = ['@ethereumjs', '@noble', 'abitype', 'typebox', 'viem']
+
+const HOT = process.argv[3] !== 'thread'
+
+/** Whether an import stays one. */
+function isExternal(id, importer = '') {
+  if (HOT) return PACKAGES.test(id)
+  return id.startsWith('node:') || (PACKAGES.test(id) && !importer.includes('/node_modules/') && !WHOLE.includes(id.split('/')[0]))
+}
+
 /** Modules of accessors, as regions of the chunk are named. */
 const ACCESSORS = ['core/state/rows.ts', 'core/layout/record.ts']
 
 /** What `defineLayout` makes of them is written in too. */
-const LAYOUTS = Object.entries({
+const layouts = async () => Object.entries({
   'core/layout/command.ts': await import('../layout/command.ts'),
   'core/layout/event.ts': await import('../layout/event.ts'),
   'core/layout/answers.ts': await import('../layout/answers.ts'),
 }).flatMap(([module, names]) => Object.values(names)
   .filter((each) => typeof each?.name === 'string' && typeof each.at === 'object')
   .map(({ name, at }) => ({ name, module, at })))
+const LAYOUTS = HOT ? await layouts() : []
 
 /** Modules go on finding the files beside them. */
 const places = {
@@ -54,8 +69,8 @@ const accessors = {
 
 const entry = resolve(process.argv[2])
 const bundle = await rolldown({
-  input: entry, platform: 'node', external: PACKAGES, plugins: [places, accessors], tsconfig: false,
-  optimization: { inlineConst: { mode: 'all' } },
+  input: entry, platform: 'node', external: isExternal, plugins: HOT ? [places, accessors] : [places], tsconfig: false,
+  optimization: HOT ? { inlineConst: { mode: 'all' } } : {},
 })
 const { output } = await bundle.generate({ format: 'esm', sourcemap: 'hidden', codeSplitting: false, topLevelVar: false, dir: dirname(entry) })
 const [{ code, map }] = output

@@ -14,7 +14,7 @@
 import { fork, type ChildProcess, type ForkOptions } from 'node:child_process'
 import { join } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
-import { bundleOf } from './quick_bundle.mjs'
+import { bundleOf, cacheDirectories } from './quick_bundle.mjs'
 import { allowInlining } from './quick_inlining.mjs'
 
 /** `node QUICK ENTRY ARGUMENTS` runs the TypeScript module at path ENTRY as hot code. */
@@ -25,6 +25,19 @@ export function startQuickThread(entry: string, options: WorkerOptions = {}): Wo
   allowInlining()
   const quick = { entry, source: bundleOf(entry) }
   return new Worker(QUICK, { ...options, workerData: { ...options.workerData, quick } })
+}
+
+/** Bundles of this process: a thread that is started again runs what the first one ran, whatever became of the files. */
+const sources = new Map<string, string>()
+
+/**
+ * Starts a worker that runs the TypeScript module at path `entry`, with the packages that are hundreds of modules, as one bundle: it is
+ * ready in a third of the time. The code is that of the sources. `workerData` must be an object.
+ */
+export function startBundledThread(entry: string, options: WorkerOptions = {}): Worker {
+  const source = sources.get(entry) ?? bundleOf(entry, cacheDirectories(), 'thread')
+  sources.set(entry, source)
+  return new Worker(QUICK, { ...options, workerData: { ...options.workerData, quick: { entry, source } } })
 }
 
 /** Starts a process that runs the TypeScript module at path `entry` as hot code, with a channel to this one. */

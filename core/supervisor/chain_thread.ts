@@ -4,7 +4,8 @@
  *
  * A port that is taken at the first start refuses the start of the exchange, as every port does; later it is tried again.
  */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startBundledThread } from '../lib/quick_thread.ts'
 import type { ChainData, FromThread, ToThread } from '../threads.ts'
 import { Restart } from './restart.ts'
 
@@ -48,7 +49,7 @@ export function startChain(path: string, data: ChainData, hooks: ChainHooks): Ch
   }
 
   function start(): void {
-    const started = new Worker(path, { workerData: data, name: 'chain', resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } })
+    const started = startBundledThread(path, { workerData: data, name: 'chain', resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } })
     worker = started
     started.on('message', (message: FromThread) => hear(started, message))
     started.on('error', (error) => hooks.ended(error.message))

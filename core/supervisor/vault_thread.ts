@@ -4,7 +4,8 @@
  *
  * The signer's thread has the key and nothing else; the vault's has a port to it, which is renewed when either of them is started again.
  */
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
+import { startBundledThread } from '../lib/quick_thread.ts'
 import type { FromThread, SignerData, ToSigner, ToVault, VaultData, VaultKeyPlace } from '../threads.ts'
 import { Restart } from './restart.ts'
 
@@ -92,7 +93,7 @@ class RunningVault {
   #startSigner(): void {
     const data: SignerData = { place: this.#parts.place }
     // Of the environment it needs nothing.
-    const worker = new Worker(this.#parts.paths.signer, {
+    const worker = startBundledThread(this.#parts.paths.signer, {
       workerData: data, name: 'signer', env: {}, resourceLimits: { maxOldGenerationSizeMb: SIGNER_HEAP_MB },
     })
     this.#signer = worker
@@ -121,7 +122,7 @@ class RunningVault {
       ...data, url: this.#url, operator: operator!.port1, signer, gateways: own, ...(reader === null ? {} : { history: reader.port1 }),
     }
     const transferList = [operator!.port1, signer, ...own, ...(reader === null ? [] : [reader.port1])]
-    const worker = new Worker(paths.vault, {
+    const worker = startBundledThread(paths.vault, {
       workerData, transferList, name: 'vault', resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     })
     this.#vault = worker

@@ -218,7 +218,9 @@ const REFLECTION = ['v1', 'v1alpha'].map((version) => `/grpc.reflection.${versio
 function reflect(server: Server, services: readonly string[]): void {
   const files = [...protoFiles(), 'google/rpc/error_details.proto', healthProto]
   const definition = loadSync(files, { includeDirs: [PROTO_ROOT], keepCase: true })
-  new ReflectionService(definition, { services: [...services, 'grpc.health.v1.Health'] }).addToServer(server)
+  // Every message and enum of it has the descriptors of all files, and the library decodes those of each: one is enough.
+  const all = Object.entries(definition).find(([, { fileDescriptorProtos }]) => fileDescriptorProtos !== undefined)!
+  new ReflectionService(Object.fromEntries([all]), { services: [...services, 'grpc.health.v1.Health'] }).addToServer(server)
 }
 
 /** The HTTP/2 server the library made for injected connections: its settings and sessions are reachable in no other way. */

@@ -3,8 +3,9 @@ import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } fr
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import { MessageChannel, Worker, type MessagePort, type WorkerOptions } from 'node:worker_threads'
 import { frontThreads, readConfig, type Config } from '../../core/config.ts'
+import { startBundledThread, startQuickThread } from '../../core/lib/quick_thread.ts'
 import { CLOCK, SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { createState, type State } from '../../core/state/state.ts'
@@ -168,7 +169,7 @@ export async function startHarness(
   const logs: FromThread[] = []
   const asked: SignInRequest[] = []
   const loopback: LoopbackData = { genesis: source, shared, batchMax: config.batchMax, control, timers }
-  const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: loopback })
+  const matcher = startQuickThread(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: loopback })
   const stopGateways = async (): Promise<void> => void (await Promise.all(gateways.splice(0).map(stopGateway)))
   const close = async (): Promise<void> => {
     await stopGateways()
@@ -226,7 +227,9 @@ async function startGateway(
   port1.unref()
   const transferList = [port2, ...data.history]
   const entry = faults === undefined ? file : join(import.meta.dirname, 'faulty_gateway.ts')
-  const gateway = new Worker(entry, { workerData: { ...data, signIn: port2, faults, thread: file }, transferList })
+  const options: WorkerOptions = { workerData: { ...data, signIn: port2, faults, thread: file }, transferList }
+  // The faulty gateway puts its faults into modules that a bundle would have twice.
+  const gateway = faults === undefined ? startBundledThread(entry, options) : new Worker(entry, options)
   gateway.on('message', (message: FromThread) => logs.push(message))
   const ready = await new Promise<number>((resolve, reject) => {
     gateway.on('error', reject)

@@ -5,13 +5,15 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { bundleOf, KEPT } from '../../core/lib/quick_bundle.mjs'
-import { QUICK, startQuickThread } from '../../core/lib/quick_thread.ts'
+import { bundleOf, cacheDirectories, KEPT } from '../../core/lib/quick_bundle.mjs'
+import { QUICK, startBundledThread, startQuickThread } from '../../core/lib/quick_thread.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const lib = (name: string): string => JSON.stringify(join(ROOT, 'core', 'lib', name))
@@ -43,6 +45,49 @@ t.test('a process runs a bundle as if it had been started with the entry', async
   const entry = join(sources(), 'entry.ts')
   const { stdout, stderr } = spawnSync(process.execPath, [QUICK, entry, 'a', 'b'], { encoding: 'utf8', env: {} })
   t.equal(stdout, `said ${entry} ${entry} a b\n`, stderr)
+})
+
+t.test('the bundle of a thread has its packages and sources as they are, and is kept apart from the hot one', async (t) => {
+  const packages = 'import { Type } from "typebox"\nimport tap from "tap"\n'
+  const directory = sources(`${packages}import { word } from "./word.ts"\nconsole.log(Type, tap, word)\n`)
+  const [cache, entry] = [join(directory, 'cache'), join(directory, 'entry.ts')]
+  const link = join(directory, 'node_modules')
+  symlinkSync(join(ROOT, 'node_modules'), link)
+  const [hot, thread] = [bundleOf(entry, [cache]), bundleOf(entry, [cache], 'thread')]
+  t.match(hot, /from ['"]typebox['"]/, 'packages of hot code stay imports')
+  t.notMatch(thread, /from ['"]typebox['"]/, 'one of many modules comes with the thread')
+  t.match(thread, /from ['"]tap['"]/, 'others stay imports')
+  t.equal(files(cache).length, 2)
+  t.equal(bundleOf(entry, [cache], 'thread'), thread)
+  t.equal(files(cache).length, 2, 'both are kept')
+})
+
+t.test('what is imported in the middle of a file is part of the key', async (t) => {
+  const directory = sources('const { word } = await import("./word.ts")\nconsole.log(word)\n')
+  const [cache, entry] = [join(directory, 'cache'), join(directory, 'entry.ts')]
+  t.match(bundleOf(entry, [cache], 'thread'), /said/)
+  writeFileSync(join(directory, 'word.ts'), "export const word: string = 'else'\n")
+  t.match(bundleOf(entry, [cache], 'thread'), /else/)
+})
+
+t.test('a service keeps bundles in its cache directory when the checkout is read-only', (t) => {
+  const before = process.env['CACHE_DIRECTORY']
+  t.teardown(() => (before === undefined ? delete process.env['CACHE_DIRECTORY'] : (process.env['CACHE_DIRECTORY'] = before)))
+  delete process.env['CACHE_DIRECTORY']
+  const [checkout, temporary, ...none] = cacheDirectories()
+  t.strictSame(none, [])
+  process.env['CACHE_DIRECTORY'] = '/var/cache/ringbook:/var/cache/other'
+  t.strictSame(cacheDirectories(), [checkout, '/var/cache/ringbook/bundles', temporary])
+  t.end()
+})
+
+t.test('a thread that is started again runs what the first one ran', async (t) => {
+  const port = 'import { parentPort } from "node:worker_threads"\n'
+  const entry = join(sources(`${port}import { word } from "./word.ts"\nparentPort!.postMessage(word)\n`), 'entry.ts')
+  const said = async (): Promise<unknown> => (await once(startBundledThread(entry), 'message'))[0]
+  t.equal(await said(), 'said')
+  writeFileSync(join(dirname(entry), 'word.ts'), "export const word: string = 'else'\n")
+  t.equal(await said(), 'said')
 })
 
 t.test('a bundle is kept by content', async (t) => {
