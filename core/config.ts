@@ -189,6 +189,7 @@ export const KNOBS = {
   rateClosePerSecond: number(5, 1, 1_000_000, 'requests', 'Copy-trading closes per second and account'),
   enforceRateLimits: number(0, 0, 1, 'switch', '1 answers 429 over these budgets; 0 admits and counts'),
   anonymousPercent: number(25, 1, 100, 'percent', 'Time of a gateway thread for requests without a signature, while signed ones come'),
+  readPercent: number(40, 1, 100, 'percent', 'Time of a gateway thread for signed reads, while orders come; families have it in rotation'),
   bodyMb: number(64, 4, 100_000, 'MiB', 'Unfinished request bodies of each gateway thread; one address has half of what is free'),
   bodyKbPerSecond: number(64, 1, 1_000_000, 'KiB/s', 'Least rate of a request body, after five seconds; a slower one is 408'),
   answerMb: number(64, 4, 100_000, 'MiB', 'Answers of each gateway thread that clients do not take; a client has its share of it'),

@@ -28,6 +28,7 @@ import { closeClosedOrderCache, createClosedOrderCache, type ClosedOrderCache } 
 import { Faults } from './faults.ts'
 import { RequestIds } from './request_id.ts'
 import { AnonymousWork } from './limits/anonymous.ts'
+import { SignedReads } from './limits/reads.ts'
 import { familyOf } from './limits/families.ts'
 import { readProxies } from './limits/shares.ts'
 import { createRateLimiter, type RateLimiter } from './limits/rate_limiter.ts'
@@ -100,6 +101,8 @@ export interface Gateway {
   readonly cancelsAtEnd: CancelsAtEnd
   /** Requests without a signature. */
   readonly anonymous: AnonymousWork
+  /** Signed reads. */
+  readonly reads: SignedReads
   /** Rate budgets. */
   readonly rateLimiter: RateLimiter
   /** Seals page tokens (operations/page_token.ts). */
@@ -162,6 +165,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
     watch: new SessionWatch(state, time, faults),
     replayGuard: new ReplayGuard(data.replayGuard, data.budgets),
     anonymous: new AnonymousWork(config.anonymousPercent, counters, faults, proxies),
+    reads: new SignedReads(config.readPercent, counters, faults),
     rateLimiter: createRateLimiter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
     pairs,
@@ -179,6 +183,7 @@ export function detachGateway(gateway: Gateway): void {
   closeClosedOrderCache(gateway.closedOrders)
   gateway.watch.close()
   gateway.anonymous.close()
+  gateway.reads.close()
   closeSignInClient(gateway.signIn)
   closeHistory(gateway.history)
   gateway.vault.close()

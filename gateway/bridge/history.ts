@@ -104,12 +104,12 @@ export function askHistory<Name extends QueryName>(
 }
 
 function take(history: History, reply: HistoryReply): void {
-  if ('answer' in reply) finish(history, reply.id, reply.answer, reply.sequence, reply.behind ?? null)
+  if ('answer' in reply) finish(history, reply.id, reply.answer, reply.sequence, reply.behind ?? null, reply.tookMs)
   else finish(history, reply.id, unavailable())
 }
 
 function finish(
-  history: History, id: number, answer: Answer | Refused, sequence = 0, behind: number | null = null,
+  history: History, id: number, answer: Answer | Refused, sequence = 0, behind: number | null = null, tookMs = 0,
 ): void {
   const question = history.open.get(id)
   if (question === undefined) return
@@ -118,7 +118,7 @@ function finish(
   // Without a request the question itself is refused.
   const request = question.request ?? { refuse: (refused: Refused) => question.done(refused, 0, null) }
   history.faults.guard(request, () => question.done(answer, sequence, behind))
-  question.payer?.charge(UNPACKING * (performance.now() - from))
+  question.payer?.charge(UNPACKING * (performance.now() - from), tookMs)
 }
 
 function sweep(history: History): void {

@@ -76,8 +76,12 @@ class UnaryCall implements ServedCall {
   }
 
   run(payer: Payer): void {
+    this.resume(payer, () => servePublic(this.#front.gateway, this.#method.served, this, payer))
+  }
+
+  resume(payer: Payer, act: () => void): void {
     payer.charge(LIBRARY_MS)
-    servePublic(this.#front.gateway, this.#method.served, this, payer)
+    act()
   }
 
   authenticate(): Refused | null {

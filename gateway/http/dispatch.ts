@@ -151,9 +151,13 @@ class HttpCall implements ServedCall, Taker {
   }
 
   run(payer: Payer): void {
+    this.resume(payer, () => servePublic(this.#gateway, this.#match.route.served, this, payer))
+  }
+
+  resume(_payer: Payer, act: () => void): void {
     const exchange = this.#exchange
     if (this.#kept !== null) exchange.body = this.#kept
-    servePublic(this.#gateway, this.#match.route.served, this, payer)
+    act()
     exchange.body = NO_BODY
     this.#kept = null
   }

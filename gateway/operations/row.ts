@@ -46,3 +46,7 @@ export interface Row {
   /** List of the input whose elements count one by one; a request counts as one item without it, whatever it carries. */
   readonly counts?: string
 }
+
+/** Whether it changes nothing and waits for its family's share of the time: reads and simulations that somebody signed. */
+export const isSignedRead = ({ access, method, service, path }: Row): boolean =>
+  access !== 'public' && (method === 'GET' || service === 'FeesService' || path.endsWith('/simulate-order-risk'))

@@ -52,7 +52,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   challengeLimit: [1, 10_000_000], newAccountsPerIp: [1, 10_000_000], subAccountsPerMaster: [1, 10_000_000],
   rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
   rateMovementPerMinute: [1, 1_000_000], rateMovementPerDay: [1, 10_000_000], rateClosePerSecond: [1, 1_000_000], enforceRateLimits: [0, 1],
-  anonymousPercent: [1, 100], bodyMb: [4, 100_000], bodyKbPerSecond: [1, 1_000_000],
+  anonymousPercent: [1, 100], readPercent: [1, 100], bodyMb: [4, 100_000], bodyKbPerSecond: [1, 1_000_000],
   answerMb: [4, 100_000], answerKbPerSecond: [1, 1_000_000],
   wsConnections: [1, 1_000_000], wsConnectionsPerAccount: [1, 100_000], wsSubscriptions: [1, 100_000], wsSubscriptionBurst: [1, 100_000],
   wsOrderEntry: [0, 1], wsOrderBytesPerSecond: [1024, 1_000_000_000], wsOrderBytesBurst: [65_536, 1_000_000_000],

@@ -21,7 +21,8 @@ t.test('an action beyond the share waits for the next turn', async (t) => {
   const told: string[] = []
   const gateway = {
     config: readConfig([], {})!, counters: new Float64Array(GATEWAY_COUNTERS.length), faults: new Faults((error) => t.fail(String(error))),
-    anonymous: { signed: () => undefined, charge: () => undefined }, watch: { remove: () => undefined },
+    anonymous: { signed: () => undefined, charge: () => undefined }, reads: { precede: () => undefined },
+    watch: { remove: () => undefined },
   }
   const front = {
     gateway, signatures: { isOver: () => over, take: () => true }, inFlight: 0, stopping: false,

@@ -15,7 +15,7 @@ function refusalsOf(text: string): { refused: number; counted: number; end: stri
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const gateway = {
     config: readConfig(['--ws-order-entry', '1'], {})!, counters, now: () => 0, time: () => 0,
-    anonymous: { signed: () => undefined }, faults: new Faults((error) => t.fail(String(error))),
+    anonymous: { signed: () => undefined }, reads: { precede: () => undefined }, faults: new Faults((error) => t.fail(String(error))),
   } as unknown as Gateway
   const isOver = (signer: Signer): boolean => {
     signer.account = 1

@@ -308,6 +308,8 @@ export type HistoryReply<Name extends QueryName = QueryName> =
     sequence: number
     /** When `atLeast` was not reached: time of the newest command that was, Unix ms. Absent: nothing is missing. */
     behind?: number
+    /** What the answer took of the reader's time, ms. */
+    tookMs?: number
   }
   /** The store cannot be read, or the question took too long. */
   | { id: number; failed: string }

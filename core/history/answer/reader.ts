@@ -45,6 +45,8 @@ interface Question {
   sequence: number
   /** Of the newest command that it had reached, Unix ms. */
   time: number
+  /** Time worked for it, ms. */
+  tookMs: number
 }
 
 interface Store {
@@ -88,14 +90,14 @@ function theStore(): Store {
   return store
 }
 
-type Outcome = { answer: unknown; sequence: number; behind?: number } | { failed: string }
+type Outcome = { answer: unknown; sequence: number; behind?: number; tookMs: number } | { failed: string }
 
 function reply({ port, request }: Question, outcome: Outcome): void {
   port.postMessage({ id: request.id, ...outcome } as HistoryReply)
 }
 
 function take(port: MessagePort, request: HistoryRequest): void {
-  const question: Question = { port, request, at: performance.now(), work: null, sequence: 0, time: 0 }
+  const question: Question = { port, request, at: performance.now(), work: null, sequence: 0, time: 0, tookMs: 0 }
   if (waiting.length + working.length >= QUESTIONS) return reply(question, { failed: 'too many questions' })
   waiting.push(question)
   schedule(0)
@@ -156,6 +158,7 @@ function admit(sequence: number): void {
 /** True when the question is done. */
 function slice(question: Question, answers: Answers, position: number): boolean {
   const { name, ask } = question.request
+  const from = performance.now()
   try {
     if (question.work === null) {
       question.work = (answers[name as QueryName] as (ask: unknown) => Generator<undefined, unknown>)(ask)
@@ -163,9 +166,10 @@ function slice(question: Question, answers: Answers, position: number): boolean 
       question.time = answers.time
     }
     const { done, value } = question.work.next()
-    const { sequence, time } = question
+    question.tookMs += performance.now() - from
+    const { sequence, time, tookMs } = question
     const behind = sequence < question.request.atLeast ? { behind: time } : {}
-    if (done === true) reply(question, { answer: value, sequence, ...behind })
+    if (done === true) reply(question, { answer: value, sequence, tookMs, ...behind })
     else if (performance.now() - question.at > DEADLINE_MS) reply(question, { failed: 'it took too long' })
     else return false
   } catch (error) {

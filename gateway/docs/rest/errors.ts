@@ -7,6 +7,7 @@
 import { REFUSALS, type Refusal, type RefusalCode } from '../../../core/layout/refusals.ts'
 import { needsDisk } from '../../operations/admission.ts'
 import type { ServedOperation } from '../../operations/index.ts'
+import { isSignedRead } from '../../operations/row.ts'
 import { REQUEST_ID_HEADER } from './request_id.ts'
 import type { JsonSchema } from './schemas.ts'
 
@@ -23,6 +24,7 @@ export function refusalsOf({ row, operation }: ServedOperation): Refusal[] {
   if (row.access === 'session') add(SIGNED)
   if (operation.params !== null || operation.query !== null || operation.bodyRule !== 'ignored') add(['VALIDATION_ERROR'])
   if (operation.bodyRule !== 'ignored') add(['BODY_TOO_COMPLEX', 'REQUEST_TIMEOUT', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED'])
+  if (isSignedRead(row)) add(['RATE_LIMIT_EXCEEDED', 'OVERLOADED'])
   if (row.agent === 'no' || row.agent === 'grant') add(['AGENT_NOT_ALLOWED'])
   if (row.maintenance === 'blocked') add(['OPERATIONS_BLOCKED'])
   if (row.rate !== 'none' && row.rate !== 'mass-exit') add(['RATE_LIMIT_EXCEEDED'])
