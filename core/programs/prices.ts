@@ -2,7 +2,7 @@
  * Index prices come as commands of lane 0, from a price feeder or an operator, so that replay has them as they came. Their time is the
  * sequenced one: when the source saw a price is kept for people, and decides nothing.
  *
- * A price far from the one before is more often a fault of a source than news: outside of INDEX_BAND_PPM around the index it is refused,
+ * A price far from the one before is more often a fault of a source than news: a step beyond the bound (margin/index_step.ts) is refused,
  * unless an operator who looked forces it. Around a stale index too: it is the first price behind an outage that liquidates, and one bad
  * tick must not. But then the market may have gone anywhere, so the third in a row is taken, if each came a second or more after the one
  * before and is within the band around it. So an outage ends by itself, two seconds later when prices moved far. What comes sooner counts
@@ -15,10 +15,11 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitMark, emitResult } from '../events/emit.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
+import { indexStepPpm } from '../margin/index_step.ts'
 import { isFresh, isPerpetual, setMark, smoothBasis } from '../margin/mark_price.ts'
 import { isBehind, noteMark } from '../margin/pending_marks.ts'
-import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
-import { get, getF64, now, perpRow, perpTermsRow, set, setF64 } from '../state/rows.ts'
+import { PERP } from '../state/margin_rows.ts'
+import { get, getF64, now, perpRow, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { scheduleFunding } from './funding.ts'
 import { beginFund } from './insurance.ts'
@@ -75,7 +76,7 @@ function priceRefusal(state: State, command: Views, base: number, pair: number):
 
 /** True within the band around a price. Both products are below 2^50: a price has 30 bits, a band 20. */
 const isNear = (state: State, pair: number, around: number, price: number): boolean =>
-  Math.abs(price - around) * 1_000_000 <= around * get(state, perpTermsRow(state, pair), PERP_TERMS.INDEX_BAND_PPM)
+  Math.abs(price - around) * 1_000_000 <= around * indexStepPpm(state, pair)
 
 /** Counts a price that is far from a stale index; true: enough agree. */
 function isConfirmed(state: State, pair: number, perp: number, price: number): boolean {

@@ -20,5 +20,6 @@
  *      an account may have a deadline at which its orders are cancelled (orders/dead_man.ts)
  *   5  one user alone moves no number that moves other users' money (each decision is listed below)
  *      - a start cancels orders of connections that cancel at their end (orders/cancel_on_disconnect.ts)
+ *      - one step of an index is no more than the least initial margin bears with its costs (margin/index_step.ts)
  */
 export const RULES = 5

@@ -5,6 +5,7 @@
 import { parentOf } from '../margin/buckets.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { fundBucket } from '../margin/fund.ts'
+import { indexStepPpm } from '../margin/index_step.ts'
 import { ACCOUNT, PAIR, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
 import { MARGIN_ACCOUNT, MARGIN_TOTAL, PERP, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
 import {
@@ -37,7 +38,7 @@ export interface PerpFigures {
   readonly positions: number
   /** Marks that conditional orders still have to be held against. */
   readonly pendingMarks: number
-  /** Ticks: where the embedded price begins. An index price within so many ppm of the one before is taken. */
+  /** Ticks: where the embedded price begins. An index price within so many ppm of the one before is taken (margin/index_step.ts). */
   readonly reference: number
   readonly indexBandPpm: number
 }
@@ -57,7 +58,7 @@ export function perpFigures(state: State, pair: number): PerpFigures {
     predictedRate: rateSoFar(state, pair), openLots: getF64(state, perp, PERP.OPEN_LOTS), openCap: getF64(state, perp, PERP.OPEN_CAP),
     positions: get(state, perp, PERP.POSITIONS), pendingMarks: get(state, perp, PERP.MARKS),
     reference: get(state, terms, PERP_TERMS.REFERENCE),
-    indexBandPpm: get(state, terms, PERP_TERMS.INDEX_BAND_PPM),
+    indexBandPpm: indexStepPpm(state, pair),
   }
 }
 

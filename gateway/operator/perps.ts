@@ -41,6 +41,7 @@ const Perp = Type.Object({
   source: field(Type.Enum(PRICE_SOURCE_NAMES), 'Where the index price came from.'),
   ageSeconds: field(Nullable(Type.Number()), 'Age of the index price.'),
   stale: field(Type.Boolean(), 'Whether it is too old: then nothing is liquidated or paid, and only reduceOnly orders are taken.'),
+  indexStepBps: field(Decimal, 'Most that the next price may differ: the index band, at most the least initial margin less costs.'),
   forcedUntil: field(Nullable(Timestamp), 'The mark is forced until then; null: it is not.'),
   openInterest: field(Decimal, 'Size of all long positions.'),
   openInterestCap: field(Nullable(Decimal), 'Most that there may be; null: no cap.'),
@@ -62,6 +63,7 @@ function perpRecord(state: State, pair: Pair, now: number) {
     indexPrice: priced(perp.index), markPrice: priced(perp.mark), source: PRICE_SOURCE_NAMES[perp.source]!,
     ageSeconds: perp.index === 0 ? null : Math.max(0, age) / 1000,
     stale: perp.mode < PerpMode.SETTLING && (perp.index === 0 || age > perp.staleMs),
+    indexStepBps: formatDecimal(perp.indexBandPpm, 2),
     forcedUntil: perp.forcedMark !== 0 && perp.forcedUntil > now ? momentOf(perp.forcedUntil) : null,
     openInterest: sizeText(pair, perp.openLots), openInterestCap: perp.openCap === 0 ? null : sizeText(pair, perp.openCap),
     positions: perp.positions, fundingRate: formatDecimal(perp.lastRate, 8), predictedFundingRate: formatDecimal(perp.predictedRate, 8),
@@ -92,8 +94,8 @@ export const ListPerps = operatorRoute({
     output: {
       perps: [{
         id: PAIR_ID, symbol: SYMBOL, mode: 'NORMAL', indexPrice: '65000', markPrice: '65010.5', source: 'EMBEDDED', ageSeconds: 0.4,
-        stale: false, forcedUntil: null, openInterest: '12.5', openInterestCap: '5000', positions: 31, fundingRate: '0.0000125',
-        predictedFundingRate: '0.00001', nextFundingAt: '2026-01-02T04:00:00.000Z',
+        stale: false, indexStepBps: '145', forcedUntil: null, openInterest: '12.5', openInterestCap: '5000', positions: 31,
+        fundingRate: '0.0000125', predictedFundingRate: '0.00001', nextFundingAt: '2026-01-02T04:00:00.000Z',
       }],
     },
   },
@@ -125,8 +127,8 @@ export const ListPerps = operatorRoute({
 export const SetIndexPrice = operatorRoute({
   method: 'POST', path: '/perps/price', token: true,
   summary: 'Set the index price of a perpetual',
-  description: 'The price feeder leaves it alone until it is stale. A price far from the one before is refused unless it is forced; '
-    + 'behind an outage the third that agrees, each a second after the one before, is taken.',
+  description: 'The price feeder leaves it alone until it is stale. A price farther from the one before than `indexStepBps` is refused '
+    + 'unless it is forced; behind an outage the third that agrees, each a second after the one before, is taken.',
   body: Type.Object({
     pair: pairName, price: field(Amount, 'The index price, a multiple of the tick.'),
     force: Type.Optional(field(Type.Boolean(), 'Also outside of the band around the price before.')),

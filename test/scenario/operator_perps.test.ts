@@ -50,7 +50,7 @@ t.test('prices: set, forced, listed', async (t) => {
   stage.time += 1500
   t.match(await ask(ForceMark, { pair: SYMBOL, price: '90.5', seconds: 10 }), { markPrice: '90.5', until: '2026-01-01T00:00:16.500Z' })
   t.match(await ask(ListPerps), { perps: [{
-    mode: 'NORMAL', indexPrice: '111', markPrice: '90.5', source: 'OPERATOR', ageSeconds: 1.5, stale: false,
+    mode: 'NORMAL', indexPrice: '111', markPrice: '90.5', source: 'OPERATOR', ageSeconds: 1.5, stale: false, indexStepBps: '445',
     forcedUntil: '2026-01-01T00:00:16.500Z', openInterest: '0', openInterestCap: null, positions: 0, fundingRate: '0',
     nextFundingAt: '2026-01-01T01:00:00.000Z',
   }] })

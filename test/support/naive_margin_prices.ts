@@ -131,7 +131,16 @@ function priceRefusal(ex: Ex, command: Decoded): number {
 }
 
 const isNear = (ex: Ex, pair: number, around: number, price: number): boolean =>
-  exact(Math.abs(price - around)).div(around).lte(exact(termsOf(ex, pair).indexBandPpm).div(1e6))
+  exact(Math.abs(price - around)).div(around).lte(exact(stepOf(ex, pair)).div(1e6))
+
+/** Ppm that one price may be from the one before: since the rules 5 no more than the least initial margin bears with its costs. */
+function stepOf(ex: Ex, pair: number): number {
+  const { indexBandPpm, liquidationFeePpm, tiers } = termsOf(ex, pair)
+  if (ex.inForce < 5) return indexBandPpm
+  const { initialPpm } = tiers[0]!
+  const bears = initialPpm - liquidationFeePpm - ex.genesis.pairs[pair]!.takerPpm
+  return Math.max(1, Math.min(indexBandPpm, Math.max(bears, Math.floor(initialPpm / 4))))
+}
 
 /** What is far from a stale index must be said three times in a row, a second apart. */
 function thirdOfThree(ex: Ex, pair: number, price: number): boolean {

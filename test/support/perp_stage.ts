@@ -18,8 +18,9 @@ export class PerpStage {
   readonly bench: Bench
   time = HOUR_0 + 5000
 
-  constructor(perp: Partial<PerpSpec> = {}, pair: Partial<PairSpec> = {}) {
+  constructor(perp: Partial<PerpSpec> = {}, pair: Partial<PairSpec> = {}, rules?: number) {
     this.bench = createBench(genesisText({
+      ...(rules === undefined ? {} : { rules }),
       limits: { priceTicks: 65_536 }, dailyLimit: 5, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000']],
       pairs: [pairSpec('BTC/USD'), perpPair('BTC/USD-PERP', perp, pair)],
     }))

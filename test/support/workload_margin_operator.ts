@@ -53,7 +53,8 @@ export class MarginOperator {
     // It comes back to where it began, so that nothing runs to an end of the grid.
     const pulled = moved + Math.round((reference - moved) / 200)
     const price = this.chance(1, 80) ? this.pick([0, -1, this.genesis.limits.priceTicks]) : Math.max(2, pulled)
-    const force = this.chance(1, 3) ? 1 : 0
+    // Most large steps are beyond the bound, so most are forced.
+    const force = this.chance(2, 3) ? 1 : 0
     const source = this.chance(1, 100) ? 4 : this.below(4)
     return {
       type: CommandType.SET_INDEX_PRICE,

@@ -119,8 +119,11 @@ t.test('proportion is exact where the product is far beyond a double', async (t)
   }
 })
 
+/** A ladder that bears a step of the whole band, 10 %. */
+const WIDE = { riskTiers: [{ lowerBoundNotional: '0', maxLeverage: '5', maintenanceMarginRatio: '0.1' }] }
+
 t.test('index prices outside of the band around a fresh one are refused unless forced', async (t) => {
-  const stage = new PerpStage()
+  const stage = new PerpStage(WIDE)
   t.equal(stage.price(10_000)['code'], 0)
   for (const [price, code] of [[11_001, 429], [8999, 429], [9000, 0], [9901, 429], [9900, 0]] as const) {
     t.equal(stage.price(price)['code'], code, `${price}`)
@@ -140,7 +143,7 @@ t.test('behind an outage one bad tick is not taken, and a real move is with its 
   const refused = REFUSALS.PRICE_OUT_OF_BAND.number
   type Tick = [after: number, price: number, code: number]
   const play = (what: string, ticks: readonly Tick[]): PerpStage => {
-    const stage = new PerpStage()
+    const stage = new PerpStage(WIDE)
     stage.price(10_000)
     stage.time += 3_600_000
     for (const [after, price, code] of ticks) {
