@@ -30,7 +30,7 @@ export const WithdrawalStatus = {
 export const WITHDRAWAL_STATUS_NAMES =
   ['', 'PENDING', 'SIGNED', 'SUBMITTED', 'CONFIRMED', 'FAILED', 'EXPIRED', 'CANCELLED'] as const
 export type WithdrawalStatusName = Exclude<(typeof WITHDRAWAL_STATUS_NAMES)[number], ''>
-/** Bits of a withdrawal. NEEDS_APPROVAL: above the threshold of its asset and not approved yet. */
+/** Bits of a withdrawal. NEEDS_APPROVAL: beyond the threshold of its account's day, and not approved yet. */
 export const WithdrawalFlag = { NEEDS_APPROVAL: 1 } as const
 /** Why withdrawals are stopped; the higher one stands. */
 export const WithdrawalStop = { NONE: 0, OPERATOR: 1, SOLVENCY: 2 } as const
@@ -88,10 +88,10 @@ export const SET_WITHDRAWAL_TERMS_COMMAND = defineLayout('set_withdrawal_terms',
   reserved: 'i32',
   /** Least amount, at least 1. */
   minimum: 'i64',
-  /** What one user, and all together, may withdraw in a UTC day; 0: no limit. */
+  /** What one user may ask for, and what may be signed for all together, in a UTC day; 0: no limit. */
   userDaily: 'i64',
   totalDaily: 'i64',
-  /** Larger ones wait for the operator; 0: none does. */
+  /** What an account asks for in a UTC day beyond this waits for the operator; 0: nothing does. */
   approvalAbove: 'i64',
 })
 

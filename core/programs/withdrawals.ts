@@ -8,8 +8,11 @@
  *   the sequence of the command that made it, once.
  * - **What the chain says**: SUBMITTED (a transaction was seen, and may vanish: SIGNED again), CONFIRMED (the nonce is used), EXPIRED (a
  *   confirmed block is behind the deadline and the nonce is unused, so that no later block takes it).
- * - **Limits** count UTC days of sequenced time: of all users for each asset, and of one user one number for all assets, billionths of his
- *   limits. What is given back on the day it was asked for does not count.
+ * - **Limits** count UTC days of sequenced time. Of one user one number for all assets, billionths of his limits, when he asks. Likewise
+ *   one number of the thresholds of approval: what he asks for beyond it on a day waits for the operator, whatever its parts are. Of all
+ *   users for each asset, when it is signed: what waits takes nothing of the day, and a part of the day is kept for small and for first
+ *   withdrawals (dayCeiling). What is given back on the day that it counts on does not count. Before the rules 5 a withdrawal counted for
+ *   all users when it was asked for, and approval was by withdrawal.
  *
  *     PENDING -> SIGNED <-> SUBMITTED -> CONFIRMED | EXPIRED        PENDING -> CANCELLED (the operator) | FAILED (it can never be paid)
  *
@@ -36,8 +39,9 @@ import {
 import type { State } from '../state/state.ts'
 import { freeWithdrawal, mayWithdrawOnce, takeWithdrawal, withdrawalTerms } from '../state/vault_pools.ts'
 import {
-  ADDRESS_WORDS, HASH_WORDS, VAULT, VAULT_ACCOUNT, VAULT_TOTAL, WHOLE_DAY, WITHDRAWAL_ROW,
+  ADDRESS_WORDS, Counting, HASH_WORDS, VAULT, VAULT_ACCOUNT, VAULT_TOTAL, WHOLE_DAY, WITHDRAWAL_ROW,
 } from '../state/vault_rows.ts'
+import { dayCeiling } from '../state/vault_terms.ts'
 import { laneRefusal } from './policy.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 import { refuse } from './sessions.ts'
@@ -68,12 +72,26 @@ function usedOf(state: State, asset: number): bigint {
   return getF64(state, row, VAULT_TOTAL.DAY) === today(state) ? getI64(state, row, VAULT_TOTAL.USED) : 0n
 }
 
-/** Billionths of the daily limit of one user that register REQUIRED is, rounded up; what is beyond it is beyond all of it. */
-function shareOfDay(state: State, userDaily: bigint): number {
+/** Billionths of what one user may a day that register REQUIRED is, rounded up; what is beyond it is beyond all of it. 0: no limit. */
+function shareOfDay(state: State, daily: bigint): number {
   const amount = state.registers[R.REQUIRED]!
-  if (userDaily === 0n) return 0
-  return amount > userDaily ? WHOLE_DAY + 1 : Number((amount * BigInt(WHOLE_DAY) + userDaily - 1n) / userDaily)
+  if (daily === 0n) return 0
+  return amount > daily ? WHOLE_DAY + 1 : Number((amount * BigInt(WHOLE_DAY) + daily - 1n) / daily)
 }
+
+/** Word APPROVAL of the account, of today. Masters alone withdraw, so the account is its whole family. */
+function askedBy(state: State, account: number): number {
+  const row = vaultAccountRow(state, account)
+  return getF64(state, row, VAULT_ACCOUNT.DAY) === today(state) ? get(state, row, VAULT_ACCOUNT.APPROVAL) : 0
+}
+
+/** Whether register REQUIRED would be beyond what all together may have signed today. */
+function isBeyondDay(state: State, asset: number, totalDaily: bigint, isFirst: boolean): boolean {
+  const amount = state.registers[R.REQUIRED]!
+  return totalDaily > 0n && usedOf(state, asset) + amount > dayCeiling(totalDaily, amount, isFirst)
+}
+
+const countsSignatures = (state: State): boolean => scalar(state, SCALAR.RULES) >= 5
 
 /**
  * Signed by a master's own wallet. WITHDRAWAL, then WITHDRAWAL_ANSWER. MASTER_ONLY; OPERATIONS_BLOCKED in maintenance;
@@ -115,7 +133,9 @@ function initiateRefusal(state: State, command: Views, base: number, account: nu
     return REFUSALS.INSUFFICIENT_BALANCE.number
   }
   if (usedBy(state, account) + shareOfDay(state, userDaily) > WHOLE_DAY) return REFUSALS.WITHDRAWAL_LIMIT.number
-  if (totalDaily > 0n && usedOf(state, asset) + registers[R.REQUIRED]! > totalDaily) return REFUSALS.WITHDRAWAL_LIMIT.number
+  const isBeyond = countsSignatures(state) ? isBeyondDay(state, asset, totalDaily, askedBy(state, account) === 0)
+    : totalDaily > 0n && usedOf(state, asset) + registers[R.REQUIRED]! > totalDaily
+  if (isBeyond) return REFUSALS.WITHDRAWAL_LIMIT.number
   return mayWithdrawOnce(state, account) ? 0 : REFUSALS.TOO_MANY_WITHDRAWALS.number
 }
 
@@ -126,7 +146,9 @@ function makeWithdrawal(state: State, command: Views, base: number, account: num
   const { registers } = state
   const { userDaily, approvalAbove } = withdrawalTerms(state, asset)
   const row = takeWithdrawal(state, account)
-  const needsApproval = approvalAbove > 0n && registers[R.REQUIRED]! > approvalAbove
+  const needsApproval = countsSignatures(state)
+    ? Math.max(0, askedBy(state, account) - 1) + shareOfDay(state, approvalAbove) > WHOLE_DAY
+    : approvalAbove > 0n && registers[R.REQUIRED]! > approvalAbove
   set(state, row, W.STATUS, PENDING)
   set(state, row, W.FLAGS, needsApproval ? NEEDS_APPROVAL : 0)
   set(state, row, W.ASSET, asset)
@@ -138,6 +160,7 @@ function makeWithdrawal(state: State, command: Views, base: number, account: num
   setF64(state, row, W.SHARE, shareOfDay(state, userDaily))
   setWords(state, row, W.DESTINATION, ADDRESS_WORDS, command.i32, base + I.destination)
   if (needsApproval) add(state, vaultRow(state), VAULT.NEED_APPROVAL, 1)
+  if (countsSignatures(state)) countAsked(state, row, shareOfDay(state, approvalAbove))
   countUse(state, row)
   registers[R.AMOUNT] = registers[R.REQUIRED]!
   const balance = balanceRow(state, account, asset)
@@ -149,21 +172,56 @@ function makeWithdrawal(state: State, command: Views, base: number, account: num
   return row
 }
 
+/**
+ * Counts `share` of the thresholds of approval on the day of the withdrawal at `row`, which is today. Beyond the whole of them all is as
+ * much, so no word overflows; what is without approval is never beyond it and counts in full.
+ */
+function countAsked(state: State, row: number, share: number): void {
+  const account = get(state, row, W.ACCOUNT)
+  const asked = askedBy(state, account)
+  const counted = Math.min(share, WHOLE_DAY + 1 - Math.max(0, asked - 1))
+  set(state, row, W.APPROVAL_SHARE, counted)
+  set(state, row, W.COUNTING, Counting.BY_SIGNATURE | (asked === 0 ? Counting.FIRST : 0))
+  set(state, vaultAccountRow(state, account), VAULT_ACCOUNT.APPROVAL, Math.max(1, asked) + counted)
+}
+
 /** Counts the withdrawal at `row` on its day, which is today. */
 function countUse(state: State, row: number): void {
-  const [account, asset] = [get(state, row, W.ACCOUNT), get(state, row, W.ASSET)]
-  const [user, total] = [vaultAccountRow(state, account), vaultTotalRow(state, asset)]
+  const account = get(state, row, W.ACCOUNT)
+  const user = vaultAccountRow(state, account)
   setF64(state, user, VAULT_ACCOUNT.USED, usedBy(state, account) + getF64(state, row, W.SHARE))
   setF64(state, user, VAULT_ACCOUNT.DAY, today(state))
+  if ((get(state, row, W.COUNTING) & Counting.BY_SIGNATURE) === 0) countOfAll(state, row)
+}
+
+/** Counts the withdrawal at `row` on the day of all, which is today. */
+function countOfAll(state: State, row: number): void {
+  const asset = get(state, row, W.ASSET)
+  const total = vaultTotalRow(state, asset)
   setI64(state, total, VAULT_TOTAL.USED, usedOf(state, asset) + getI64(state, row, W.AMOUNT))
   setF64(state, total, VAULT_TOTAL.DAY, today(state))
 }
 
-/** The withdrawal at `row` counts no more on its day, when that is today. */
+/** The withdrawal at `row` is signed: from now on it counts, unless it does already. */
+function countSigned(state: State, row: number): void {
+  const counting = get(state, row, W.COUNTING)
+  if ((counting & Counting.BY_SIGNATURE) === 0) return
+  countOfAll(state, row)
+  set(state, row, W.COUNTING, counting | Counting.SIGNED)
+  setF64(state, row, W.SIGNED_DAY, today(state))
+}
+
+/** The withdrawal at `row`, of register AMOUNT, counts no more on its days, when they are today. */
 function uncountUse(state: State, row: number): void {
-  if (getF64(state, row, W.DAY) !== today(state)) return
-  addF64(state, vaultAccountRow(state, get(state, row, W.ACCOUNT)), VAULT_ACCOUNT.USED, -getF64(state, row, W.SHARE))
-  lose(state, vaultTotalRow(state, get(state, row, W.ASSET)), VAULT_TOTAL.USED, R.AMOUNT)
+  const [counting, isOfToday] = [get(state, row, W.COUNTING), getF64(state, row, W.DAY) === today(state)]
+  if (isOfToday) {
+    const user = vaultAccountRow(state, get(state, row, W.ACCOUNT))
+    addF64(state, user, VAULT_ACCOUNT.USED, -getF64(state, row, W.SHARE))
+    add(state, user, VAULT_ACCOUNT.APPROVAL, -get(state, row, W.APPROVAL_SHARE))
+  }
+  const isCounted = (counting & Counting.BY_SIGNATURE) === 0 ? isOfToday
+    : (counting & Counting.SIGNED) !== 0 && getF64(state, row, W.SIGNED_DAY) === today(state)
+  if (isCounted) lose(state, vaultTotalRow(state, get(state, row, W.ASSET)), VAULT_TOTAL.USED, R.AMOUNT)
 }
 
 /** WITHDRAWAL_ANSWER of the one at `row` as it stands; its place in the outbox. */
@@ -189,14 +247,18 @@ function findWithdrawal(state: State, number: number, made: number): number {
 
 /**
  * Of lane 0. NOT_FOUND: none under way; WITHDRAWAL_STATUS: no such edge, or it waits for approval; WITHDRAWALS_STOPPED: nothing is
- * signed meanwhile; VALIDATION_ERROR: a deadline that is over, or no whole second.
+ * signed meanwhile; VALIDATION_ERROR: a deadline that is over, or no whole second; WITHDRAWAL_LIMIT: the day has no room for its
+ * signature, and it waits.
  */
 export function advanceWithdrawal(state: State, command: Views, base: number): void {
   const row = findWithdrawal(state, read(command, base, A.row), readF64(command, base, A.withdrawalSequence))
   const to = read(command, base, A.to)
   const code = laneRefusal(command, base) || advanceRefusal(state, command, base, row, to)
   if (code !== 0) return refuse(state, command, base, code)
-  if (get(state, row, W.STATUS) === PENDING && to === SIGNED) setF64(state, row, W.DEADLINE, readF64(command, base, A.deadline))
+  if (get(state, row, W.STATUS) === PENDING && to === SIGNED) {
+    setF64(state, row, W.DEADLINE, readF64(command, base, A.deadline))
+    countSigned(state, row)
+  }
   if (to === SUBMITTED || to === CONFIRMED) setWords(state, row, W.TX_HASH, HASH_WORDS, command.i32, base + A.txHash)
   else clearWords(state, row, W.TX_HASH, HASH_WORDS)
   setF64(state, row, W.BLOCK, readF64(command, base, A.block))
@@ -211,7 +273,16 @@ function advanceRefusal(state: State, command: Views, base: number, row: number,
   if ((get(state, row, W.FLAGS) & NEEDS_APPROVAL) !== 0) return REFUSALS.WITHDRAWAL_STATUS.number
   if (isStopped(state)) return REFUSALS.WITHDRAWALS_STOPPED.number
   const deadline = readF64(command, base, A.deadline)
-  return deadline > now(state) && deadline % 1000 === 0 ? 0 : REFUSALS.VALIDATION_ERROR.number
+  if (deadline <= now(state) || deadline % 1000 !== 0) return REFUSALS.VALIDATION_ERROR.number
+  return mayBeSigned(state, row) ? 0 : REFUSALS.WITHDRAWAL_LIMIT.number
+}
+
+/** Whether the day of all has room for the withdrawal at `row`, which is PENDING. */
+function mayBeSigned(state: State, row: number): boolean {
+  const [asset, counting] = [get(state, row, W.ASSET), get(state, row, W.COUNTING)]
+  if ((counting & Counting.BY_SIGNATURE) === 0) return true
+  load(state, row, W.AMOUNT, R.REQUIRED)
+  return !isBeyondDay(state, asset, withdrawalTerms(state, asset).totalDaily, (counting & Counting.FIRST) !== 0)
 }
 
 /** Of lane 0. Approves, or cancels whatever is PENDING. NOT_FOUND; WITHDRAWAL_STATUS: it is not PENDING, or needs no approval. */

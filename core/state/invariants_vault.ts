@@ -27,8 +27,8 @@ import {
 import type { State } from './state.ts'
 import { everIssued, lastSuspense } from './vault_pools.ts'
 import {
-  ADDRESS_WORDS, DEPOSIT_ID, DEPOSIT_IDS, HASH_WORDS, MOVED, SETTLEMENT_ROW, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE, SUSPENSE_WORDS,
-  VAULT, VAULT_ACCOUNT, VAULT_CHAIN, VAULT_CHAIN_WORDS, VAULT_TOTAL, WHOLE_DAY, WITHDRAWAL_ROW, WITHDRAWAL_WORDS,
+  ADDRESS_WORDS, Counting, DEPOSIT_ID, DEPOSIT_IDS, HASH_WORDS, MOVED, SETTLEMENT_ROW, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE,
+  SUSPENSE_WORDS, VAULT, VAULT_ACCOUNT, VAULT_CHAIN, VAULT_CHAIN_WORDS, VAULT_TOTAL, WHOLE_DAY, WITHDRAWAL_ROW, WITHDRAWAL_WORDS,
 } from './vault_rows.ts'
 
 const W = WITHDRAWAL_ROW
@@ -93,7 +93,25 @@ function checkWithdrawal(state: State, number: number): void {
   const [made, changed] = [getF64(state, row, W.CREATED_AT), getF64(state, row, W.UPDATED_AT)]
   if (made > changed || changed > state.clock[CLOCK.TIME]!) fault(`made at ${made}, changed at ${changed}`)
   if (getF64(state, row, W.DAY) !== dayOf(made)) fault(`day ${getF64(state, row, W.DAY)}`)
+  checkCounting(state, row, fault)
   if (getF64(state, row, W.SEQUENCE) > state.clock[CLOCK.SEQUENCE]!) fault('sequence')
+}
+
+/** From its signature on it is counted on a day that is not before its own. */
+function checkCounting(state: State, row: number, fault: (what: string) => never): void {
+  const [counting, share] = [get(state, row, W.COUNTING), get(state, row, W.APPROVAL_SHARE)]
+  const [signed, day] = [(counting & Counting.SIGNED) !== 0, getF64(state, row, W.SIGNED_DAY)]
+  const isOld = counting === 0 && share === 0 && day === 0
+  const isNew = (counting & Counting.BY_SIGNATURE) !== 0 && signed === get(state, row, W.STATUS) >= SIGNED && share <= WHOLE_DAY + 1
+    && (signed ? day >= getF64(state, row, W.DAY) : day === 0)
+  if (share < 0 || !(isOld || isNew)) fault(`counting ${counting} on day ${day}, ${share} of the threshold`)
+}
+
+/** Day on which the withdrawal at `row` is counted for all; -1: it is not yet. */
+function countedOn(state: State, row: number): number {
+  const counting = get(state, row, W.COUNTING)
+  if ((counting & Counting.BY_SIGNATURE) === 0) return getF64(state, row, W.DAY)
+  return (counting & Counting.SIGNED) !== 0 ? getF64(state, row, W.SIGNED_DAY) : -1
 }
 
 /** Lists and counts of accounts and families. */
@@ -181,19 +199,25 @@ function checkSuspended(state: State, asset: number): bigint {
 
 /** What was used of days. */
 function checkUses(state: State, live: readonly number[]): void {
-  const [users, assets] = [new Map<number, number>(), new Map<number, bigint>()]
+  const [users, asked, assets] = [new Map<number, number>(), new Map<number, number>(), new Map<number, bigint>()]
   for (const number of live) {
     const row = withdrawalRow(state, number)
     const [account, asset, day] = [get(state, row, W.ACCOUNT), get(state, row, W.ASSET), getF64(state, row, W.DAY)]
     const [user, total] = [vaultAccountRow(state, account), vaultTotalRow(state, asset)]
     const [ofUser, ofAsset] = [getF64(state, user, VAULT_ACCOUNT.DAY), getF64(state, total, VAULT_TOTAL.DAY)]
-    if (ofUser < day || ofAsset < day) broken('V', `day of withdrawal ${number}`)
-    if (ofUser === day) users.set(account, (users.get(account) ?? 0) + getF64(state, row, W.SHARE))
-    if (ofAsset === day) assets.set(asset, (assets.get(asset) ?? 0n) + getI64(state, row, W.AMOUNT))
+    const counted = countedOn(state, row)
+    if (ofUser < day || ofAsset < counted) broken('V', `day of withdrawal ${number}`)
+    if (ofUser === day) {
+      users.set(account, (users.get(account) ?? 0) + getF64(state, row, W.SHARE))
+      if (get(state, row, W.COUNTING) !== 0) asked.set(account, (asked.get(account) ?? 1) + get(state, row, W.APPROVAL_SHARE))
+    }
+    if (ofAsset === counted) assets.set(asset, (assets.get(asset) ?? 0n) + getI64(state, row, W.AMOUNT))
   }
   for (let account = 0; account < scalar(state, SCALAR.ACCOUNTS); account++) {
     const used = getF64(state, vaultAccountRow(state, account), VAULT_ACCOUNT.USED)
     if (used < (users.get(account) ?? 0) || used > WHOLE_DAY) broken('V', `account ${account} used ${used} of its day`)
+    const word = get(state, vaultAccountRow(state, account), VAULT_ACCOUNT.APPROVAL)
+    if (word < (asked.get(account) ?? 0) || word > WHOLE_DAY + 2) broken('V', `account ${account} asked for ${word} of its thresholds`)
   }
   for (let asset = 0; asset < assetCount(state); asset++) {
     const used = getI64(state, vaultTotalRow(state, asset), VAULT_TOTAL.USED)

@@ -21,5 +21,7 @@
  *   5  one user alone moves no number that moves other users' money (each decision is listed below)
  *      - a start cancels orders of connections that cancel at their end (orders/cancel_on_disconnect.ts)
  *      - one step of an index is no more than the least initial margin bears with its costs (margin/index_step.ts)
+      - the day of all counts withdrawals that are signed, with a part kept for small and first ones; approval counts what an account asks
+        for in a day (programs/withdrawals.ts)
  */
 export const RULES = 5

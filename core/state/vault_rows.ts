@@ -53,6 +53,8 @@ export const VAULT_ACCOUNT = {
   NEWEST: 0, LIVE: 1,
   /** On the row of its family: withdrawals of the family. */
   FAMILY_LIVE: 2,
+  /** On day DAY: 1 + billionths of the thresholds of approval that it asked for; 0: it asked for nothing under the rules 5. */
+  APPROVAL: 3,
   /** f64: billionths of its daily limits that it used on day DAY. */
   USED: f64(4), DAY: f64(6),
 } as const
@@ -73,7 +75,16 @@ export const WITHDRAWAL_ROW = {
   /** f64: block of its transaction. */
   BLOCK: f64(20),
   TX_HASH: 22, DESTINATION: 30,
+  /** What it took of VAULT_ACCOUNT.APPROVAL on day DAY. */
+  APPROVAL_SHARE: 35,
+  /** f64: the day it was signed on, once COUNTING says so; {@link Counting} bits. */
+  SIGNED_DAY: f64(36), COUNTING: 38,
 } as const
+/**
+ * How a withdrawal counts on the day of all. BY_SIGNATURE: made under the rules 5, it counts from its signature on; without it, on the day
+ * it was made. FIRST: the first of its account on the day it was made. SIGNED: it is counted, on SIGNED_DAY.
+ */
+export const Counting = { BY_SIGNATURE: 1, FIRST: 2, SIGNED: 4 } as const
 
 export const SUSPENSE_WORDS = 36
 export const SUSPENSE = {

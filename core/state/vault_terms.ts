@@ -9,8 +9,23 @@ export interface WithdrawalTerms {
   /** What one user, and all together, may withdraw in a UTC day; 0: no limit. */
   readonly userDaily: bigint
   readonly totalDaily: bigint
-  /** Larger ones wait for the operator; 0: none does. */
+  /** What an account asks for in a UTC day beyond this waits for the operator; 0: nothing does. */
   readonly approvalAbove: bigint
+}
+
+/** A quarter of a day is kept: for first withdrawals of an account one half of it, for small withdrawals all of it. */
+const KEPT = 4n
+/** A small withdrawal is at most this part of the day's limit of all, a first one that is kept for at most the other. */
+const [SMALL, FIRST] = [1000n, 100n]
+
+/**
+ * Up to how many atoms may be signed on a day whose limit is `totalDaily`, a withdrawal of `amount` included. `isFirst`: it is the first
+ * of its account on its day.
+ */
+export function dayCeiling(totalDaily: bigint, amount: bigint, isFirst: boolean): bigint {
+  if (amount <= totalDaily / SMALL) return totalDaily
+  const kept = totalDaily / KEPT
+  return totalDaily - (isFirst && amount <= totalDaily / FIRST ? kept / 2n : kept)
 }
 
 /** Of an asset whose document says nothing. */

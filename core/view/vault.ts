@@ -16,10 +16,12 @@ import {
 import type { State } from '../state/state.ts'
 import { faucetOutstanding, withdrawalTerms } from '../state/vault_pools.ts'
 import {
-  DEPOSIT_ID, DEPOSIT_IDS, FAUCET_MINT, FAUCET_MINTS, MOVED, SETTLEMENT_ROW, SUSPENSE, VAULT, VAULT_ACCOUNT, VAULT_CHAIN, VAULT_TOTAL,
-  WITHDRAWAL_ROW,
+  Counting, DEPOSIT_ID, DEPOSIT_IDS, FAUCET_MINT, FAUCET_MINTS, MOVED, SETTLEMENT_ROW, SUSPENSE, VAULT, VAULT_ACCOUNT, VAULT_CHAIN,
+  VAULT_TOTAL, WITHDRAWAL_ROW,
 } from '../state/vault_rows.ts'
 import { betweenTurns } from './consistent.ts'
+
+export { dayCeiling } from '../state/vault_terms.ts'
 
 const PATIENCE_MS = 5000
 
@@ -53,6 +55,8 @@ export interface WithdrawalView {
   /** WithdrawalStatus. */
   readonly status: number
   readonly needsApproval: boolean
+  /** It counts on the day of all from its signature on, as the first of its account on its day or not; `null`: since it was made. */
+  readonly countsAsFirst: boolean | null
   /** Unix ms; `deadline` is 0 before SIGNED. */
   readonly createdAt: number
   readonly updatedAt: number
@@ -62,6 +66,9 @@ export interface WithdrawalView {
   readonly block: number
 }
 
+const countsAsFirst = (counting: number): boolean | null =>
+  (counting & Counting.BY_SIGNATURE) === 0 ? null : (counting & Counting.FIRST) !== 0
+
 function withdrawalIn(state: State, number: number): WithdrawalView {
   const row = withdrawalRow(state, number)
   return {
@@ -69,6 +76,7 @@ function withdrawalIn(state: State, number: number): WithdrawalView {
     asset: get(state, row, WITHDRAWAL_ROW.ASSET), amount: getI64(state, row, WITHDRAWAL_ROW.AMOUNT),
     destination: hexAt(state, row, WITHDRAWAL_ROW.DESTINATION, 20), status: get(state, row, WITHDRAWAL_ROW.STATUS),
     needsApproval: (get(state, row, WITHDRAWAL_ROW.FLAGS) & WithdrawalFlag.NEEDS_APPROVAL) !== 0,
+    countsAsFirst: countsAsFirst(get(state, row, WITHDRAWAL_ROW.COUNTING)),
     createdAt: getF64(state, row, WITHDRAWAL_ROW.CREATED_AT), updatedAt: getF64(state, row, WITHDRAWAL_ROW.UPDATED_AT),
     deadline: getF64(state, row, WITHDRAWAL_ROW.DEADLINE), txHash: hashAt(state, row, WITHDRAWAL_ROW.TX_HASH),
     block: getF64(state, row, WITHDRAWAL_ROW.BLOCK),
@@ -128,7 +136,7 @@ export interface VaultTotalsView {
   readonly userDaily: bigint
   readonly totalDaily: bigint
   readonly approvalAbove: bigint
-  /** Of `totalDaily`, on the UTC day of the last command. */
+  /** Of `totalDaily`, signed on the UTC day of the last command. */
   readonly usedToday: bigint
 }
 

@@ -92,8 +92,10 @@ export const InitiateWithdrawal = operation({
   summary: 'Withdraw',
   description: 'Locks the amount, to be paid to an address of the settlement chain. Once it is SIGNED, its calldata can be read and '
     + 'submitted to the vault, by anybody, until `expiresAt`; what is not submitted by then is available again some confirmations later. '
-    + 'Amounts above a threshold of the asset wait for the approval of the operator. With an `idempotencyKey` it may be repeated: nothing '
-    + 'is locked again, and the answer is the same withdrawal as it is by then. Only a master withdraws.',
+    + 'What an account asks for in a UTC day above a threshold of the asset waits for the approval of the operator. What all users get '
+    + 'signed in a day is bounded too, with a part of it for small and for first withdrawals: WITHDRAWAL_LIMIT now, or PENDING until '
+    + 'another day. With an `idempotencyKey` it may be repeated: nothing is '
+    + 'locked again, and the answer is the same withdrawal as it is by then. Only a master withdraws.',
   answer: 'The withdrawal.',
   refusals: [
     'NOT_FOUND', 'INSUFFICIENT_BALANCE', 'MASTER_ONLY', 'WITHDRAWALS_STOPPED', 'WITHDRAWAL_TOO_SMALL', 'WITHDRAWAL_LIMIT',

@@ -201,8 +201,8 @@ export const ReviewWithdrawal = operatorRoute({
 const Terms = Type.Object({
   symbol, minimum: field(Decimal, 'Least amount of one withdrawal.'),
   userDailyLimit: field(Nullable(Decimal), 'What one user may withdraw in a UTC day; null: no limit.'),
-  dailyLimit: field(Nullable(Decimal), 'What all together may; null: no limit.'),
-  approvalAbove: field(Nullable(Decimal), 'Larger ones wait for an operator; null: none does.'),
+  dailyLimit: field(Nullable(Decimal), 'What may be signed in a UTC day for all together; null: no limit.'),
+  approvalAbove: field(Nullable(Decimal), 'What a user asks for in a UTC day beyond it waits for an operator; null: nothing does.'),
 })
 type Terms = Static<typeof Terms>
 
@@ -224,7 +224,7 @@ export const ListWithdrawalTerms = operatorRoute({
   output: Type.Object({
     stopped,
     terms: field(Type.Array(Type.Object({
-      ...Terms.properties, usedToday: field(Decimal, 'What all together withdrew today.'),
+      ...Terms.properties, usedToday: field(Decimal, 'What was signed today for all together.'),
     })), 'By asset.'),
   }),
   refusals: ['ENGINE_UNAVAILABLE'],
@@ -232,9 +232,10 @@ export const ListWithdrawalTerms = operatorRoute({
   commands: [{
     name: 'withdrawals terms',
     purpose: 'what may be withdrawn of each asset',
-    explains: 'MINIMUM is the least amount of one withdrawal, USER/DAY what one user may withdraw in a UTC day, DAY what all together\n'
-      + 'may, USED what they did today. Above APPROVAL a withdrawal waits for withdrawals approve. "-": there is no such limit.\n'
-      + 'withdrawals set changes them.',
+    explains: 'MINIMUM is the least amount of one withdrawal, USER/DAY what one user may withdraw in a UTC day, DAY what may be signed\n'
+      + 'for all together, USED what was today: what waits takes nothing of it. A quarter of DAY is kept for withdrawals of at most a\n'
+      + 'thousandth of it, and half of that quarter also for first ones of a user of at most a hundredth. What a user asks for in a day\n'
+      + 'beyond APPROVAL waits for withdrawals approve. "-": there is no such limit. withdrawals set changes them.',
     example: ['withdrawals terms', 'withdrawals are open\n\nASSET  MINIMUM  USER/DAY  DAY      USED   APPROVAL\n'
       + 'USDC   1        50000     1000000  73250  10000'],
     show: ({ stopped: stop, terms }) => `${stopText(stop)}\n\n${table(
@@ -267,7 +268,8 @@ export const SetWithdrawalTerms = operatorRoute({
     asset: field(Type.String({ minLength: 1, maxLength: 64 }), 'Asset, by id or symbol.'),
     minimum: Type.Optional(field(Amount, 'Least amount of one withdrawal.')),
     userDailyLimit: limit('What one user may withdraw in a UTC day; none: no limit.'),
-    dailyLimit: limit('What all together may; none: no limit.'), approvalAbove: limit('Larger ones wait for an operator; none: none does.'),
+    dailyLimit: limit('What may be signed in a UTC day for all together; none: no limit.'),
+    approvalAbove: limit('What a user asks for in a UTC day beyond it waits for an operator; none: nothing does.'),
   }),
   output: Type.Object({ ...Terms.properties, sequence: fields.sequence }),
   refusals: [...SENDS, 'NOT_FOUND', 'ENGINE_UNAVAILABLE'],

@@ -56,9 +56,9 @@ export function countVault(stage: CountedStage, full: Decoded, rest: readonly De
 function countWithdrawals(stage: CountedStage, full: Decoded, rest: readonly Decoded[]): void {
   const ask = (who: Decoded, amount = 1n): Decoded => ({ ...who, ...DESTINATION, asset: 0, amount })
   for (const who of rest) for (let each = 0; each < 20; each++) stage.make(CommandType.INITIATE_WITHDRAWAL, ask(who))
-  stage.count(CommandType.SET_WITHDRAWAL_TERMS, { asset: 0, minimum: 1n, userDaily: 1_000_000n, totalDaily: 0n, approvalAbove: 5n })
+  stage.count(CommandType.SET_WITHDRAWAL_TERMS, { asset: 0, minimum: 1n, userDaily: 1_000_000n, totalDaily: 0n, approvalAbove: 50n })
   const own = Array.from({ length: 19 }, () => stage.make(CommandType.INITIATE_WITHDRAWAL, ask(full)))
-  const large = stage.count(CommandType.INITIATE_WITHDRAWAL, ask(full, 6n))
+  const large = stage.count(CommandType.INITIATE_WITHDRAWAL, ask(full, 60n))
   const named = (said: Decoded): Decoded => ({ row: said['detail']!, withdrawalSequence: said['originalSequence']! })
   const deadline = Math.ceil(stage.time / 1000 + 60) * 1000
   const move = (said: Decoded, to: number): Decoded =>

@@ -42,6 +42,12 @@ export interface Withdrawal {
   deadline: number
   /** Billionths of what its account may withdraw in a day. */
   part: bigint
+  /** Made under the rules 5: it counts for all on the day it is signed, null: not yet; the first of its account on its day. */
+  bySignature: boolean
+  signedDay: number | null
+  isFirst: boolean
+  /** Billionths of what its account may ask for in a day without approval. */
+  asked: bigint
   block: number
   txHash: string
 }
@@ -89,8 +95,19 @@ const countedToday = (ex: NaiveExchange): Withdrawal[] => ex.vault.withdrawals.f
   return dayOf(createdAt) === dayOf(ex.now) && !givenBack
 })
 
+/** What counts today of an asset: what was signed, without what was given back since on the same day. */
+const signedToday = (ex: NaiveExchange): Withdrawal[] => ex.vault.withdrawals.filter(({ bySignature, signedDay, status, updatedAt }) =>
+  bySignature && signedDay === dayOf(ex.now) && !([FAILED, EXPIRED, CANCELLED].includes(status) && dayOf(updatedAt) === signedDay))
+
 /** What all withdrew of an asset today, and billionths that an account used of its limits. */
-export const usedOf = (ex: NaiveExchange, asset: number): bigint => sumOf(countedToday(ex).filter((each) => each.asset === asset))
+export const usedOf = (ex: NaiveExchange, asset: number): bigint =>
+  sumOf([...countedToday(ex).filter((each) => !each.bySignature), ...signedToday(ex)].filter((each) => each.asset === asset))
+/** Billionths that an account asked for today of what goes without approval; null: it asked for nothing under the rules 5. */
+export function askedBy(ex: NaiveExchange, account: number): bigint | null {
+  const asksToday = (each: Withdrawal): boolean => each.account === account && each.bySignature && dayOf(each.createdAt) === dayOf(ex.now)
+  if (!ex.vault.withdrawals.some(asksToday)) return null
+  return countedToday(ex).filter(asksToday).reduce((sum, { asked }) => sum + asked, 0n)
+}
 export const usedBy = (ex: NaiveExchange, account: number): bigint =>
   countedToday(ex).filter((each) => each.account === account).reduce((sum, { part }) => sum + part, 0n)
 
@@ -143,9 +160,14 @@ function initiate(ex: NaiveExchange, command: Decoded): void {
   if (code !== 0) return refuseOwner(ex, command, code)
   const { vault } = ex
   const { approvalAbove } = termsOf(ex, asset)
+  const [bySignature, before] = [ex.inForce >= 5, askedBy(ex, account)]
+  const all = approvalAbove === 0n ? 0n : amount > approvalAbove ? ALL_OF_A_DAY + 1n : partOfDay(amount, approvalAbove)
+  const needsApproval = bySignature ? (before ?? 0n) + all > ALL_OF_A_DAY : approvalAbove > 0n && amount > approvalAbove
+  const left = ALL_OF_A_DAY + 1n - (before ?? 0n)
   const made: Withdrawal = {
     row: vault.freeRows.pop() ?? vault.rowsUsed++, account, asset, sequence: ex.sequence, amount,
-    destination: String(command['destination']), status: PENDING, needsApproval: approvalAbove > 0n && amount > approvalAbove,
+    destination: String(command['destination']), status: PENDING, needsApproval, bySignature, signedDay: null,
+    isFirst: bySignature && before === null, asked: !bySignature ? 0n : all < left ? all : left,
     createdAt: ex.now, updatedAt: ex.now, deadline: 0, part: partOf(ex, asset, amount), block: 0, txHash: '',
   }
   vault.withdrawals.push(made)
@@ -154,10 +176,21 @@ function initiate(ex: NaiveExchange, command: Decoded): void {
   ex.keep(command, account, answer(ex, command, made))
 }
 
+const partOfDay = (amount: bigint, daily: bigint): bigint => (amount * ALL_OF_A_DAY + daily - 1n) / daily
+
+/** Whether all together would have more signed today than they may: a quarter is for small ones, half of that for first ones too. */
+function isTooMuch(ex: NaiveExchange, asset: number, amount: bigint, isFirst: boolean): boolean {
+  const { totalDaily } = termsOf(ex, asset)
+  if (totalDaily === 0n) return false
+  const [isSmall, isSmallEnough] = [amount <= totalDaily / 1000n, isFirst && amount <= totalDaily / 100n]
+  const kept = isSmall ? 0n : isSmallEnough ? totalDaily / 4n / 2n : totalDaily / 4n
+  return usedOf(ex, asset) + amount > totalDaily - kept
+}
+
 /** Of a user's day, in billionths, rounded up. */
 function partOf(ex: NaiveExchange, asset: number, amount: bigint): bigint {
   const { userDaily } = termsOf(ex, asset)
-  return userDaily === 0n ? 0n : (amount * ALL_OF_A_DAY + userDaily - 1n) / userDaily
+  return userDaily === 0n ? 0n : partOfDay(amount, userDaily)
 }
 
 function initiateRefusal(ex: NaiveExchange, command: Decoded, account: number): number {
@@ -170,7 +203,9 @@ function initiateRefusal(ex: NaiveExchange, command: Decoded, account: number): 
   if (amount < minimum) return CODE.WITHDRAWAL_TOO_SMALL
   if (ex.available(account, asset) < amount) return CODE.INSUFFICIENT_BALANCE
   if (usedBy(ex, account) + partOf(ex, asset, amount) > ALL_OF_A_DAY) return CODE.WITHDRAWAL_LIMIT
-  if (totalDaily > 0n && usedOf(ex, asset) + amount > totalDaily) return CODE.WITHDRAWAL_LIMIT
+  const isBeyond = ex.inForce >= 5 ? isTooMuch(ex, asset, amount, askedBy(ex, account) === null)
+    : totalDaily > 0n && usedOf(ex, asset) + amount > totalDaily
+  if (isBeyond) return CODE.WITHDRAWAL_LIMIT
   return mayHaveOneMore(ex, account) ? 0 : CODE.TOO_MANY_WITHDRAWALS
 }
 
@@ -222,7 +257,11 @@ function advance(ex: NaiveExchange, command: Decoded): void {
   if (!EDGES[made.status]!.includes(to) || (begins && made.needsApproval)) return ex.refuse(command, CODE.WITHDRAWAL_STATUS, -1)
   if (begins && ex.vault.stopped !== 0) return ex.refuse(command, CODE.WITHDRAWALS_STOPPED, -1)
   if (begins && (deadline % 1000 !== 0 || deadline <= ex.now)) return ex.refuse(command, CODE.VALIDATION_ERROR, -1)
+  if (begins && made.bySignature && isTooMuch(ex, made.asset, made.amount, made.isFirst)) {
+    return ex.refuse(command, CODE.WITHDRAWAL_LIMIT, -1)
+  }
   if (begins) made.deadline = deadline
+  if (begins && made.bySignature) made.signedDay = dayOf(ex.now)
   made.txHash = to === SUBMITTED || to === CONFIRMED ? String(command['txHash']) : ''
   made.block = Number(command['block'])
   become(ex, command, made, to)

@@ -10,7 +10,7 @@ import { DAY_MS, type NaiveExchange } from './naive.ts'
 import { Differs } from './naive_compare.ts'
 import { familyOf } from './naive_families.ts'
 import { depositedOf, leftOf, mintedOf, suspenseOf, withdrawnOf } from './naive_deposits.ts'
-import { sumOf, termsOf, underWay, usedBy, usedOf } from './naive_vault.ts'
+import { askedBy, sumOf, termsOf, underWay, usedBy, usedOf } from './naive_vault.ts'
 
 const same = (what: string, engine: unknown, expected: unknown): void => {
   if (String(engine) !== String(expected)) throw new Differs(`${what}: engine ${String(engine)}, naive ${String(expected)}`)
@@ -87,6 +87,8 @@ function compareAccount(state: State, naive: NaiveExchange, account: number): vo
   }
   const today = state.vaultAccountsF64[(at + VAULT_ACCOUNT.DAY) >>> 1] === Math.floor(naive.now / DAY_MS)
   same(`limits used by ${account} today`, today ? state.vaultAccountsF64[(at + VAULT_ACCOUNT.USED) >>> 1] : 0, usedBy(naive, account))
+  const asked = askedBy(naive, account)
+  same(`asked for by ${account} today`, today ? state.vaultAccounts[at + VAULT_ACCOUNT.APPROVAL] : 0, asked === null ? 0 : asked + 1n)
 }
 
 /** Bytes of words as the events tell them. */
@@ -105,9 +107,11 @@ function compareWithdrawals(state: State, naive: NaiveExchange): void {
       word(WITHDRAWAL_ROW.ASSET), state.withdrawalsI64[(at + WITHDRAWAL_ROW.AMOUNT) >>> 1],
       number(WITHDRAWAL_ROW.CREATED_AT), number(WITHDRAWAL_ROW.DEADLINE), number(WITHDRAWAL_ROW.UPDATED_AT),
       number(WITHDRAWAL_ROW.DAY), number(WITHDRAWAL_ROW.SHARE), number(WITHDRAWAL_ROW.BLOCK),
+      word(WITHDRAWAL_ROW.APPROVAL_SHARE), number(WITHDRAWAL_ROW.SIGNED_DAY), word(WITHDRAWAL_ROW.COUNTING),
     ], [
       made.sequence, made.status, made.needsApproval ? 1 : 0, made.account, made.asset, made.amount, made.createdAt, made.deadline,
       made.updatedAt, Math.floor(made.createdAt / DAY_MS), made.part, made.block,
+      made.asked, made.signedDay ?? 0, (made.bySignature ? 1 : 0) + (made.isFirst ? 2 : 0) + (made.signedDay === null ? 0 : 4),
     ])
     same(`${what}, transaction`, hexOf(state.withdrawals, at + WITHDRAWAL_ROW.TX_HASH, 32), whole(made.txHash, 32))
     same(`${what}, destination`, hexOf(state.withdrawals, at + WITHDRAWAL_ROW.DESTINATION, 20), whole(made.destination, 20))

@@ -154,6 +154,43 @@ t.test('paused, stopped, without a node: nothing is authorised, and what is sign
   t.equal(await stage.calldata(first.row, second.sequence), 'NOT_SIGNED', 'no such one')
 })
 
+t.test('of two of one turn that the vault can pay only singly one alone is signed', async (t) => {
+  const { stage, ann } = await funded()
+  const bob = stage.owner(2)
+  // 1,000 USD of the faucet that nobody mints: the vault has what it must, and not what both ask for.
+  stage.signerAway = true
+  stage.faucet(bob)
+  const [anns, bobs] = [stage.withdraw(ann, 600_000_000n), stage.withdraw(bob, 600_000_000n)]
+  await stage.turns()
+  t.same([statusOf(stage, anns), statusOf(stage, bobs)], [SIGNED, PENDING])
+  await stage.turns(2)
+  t.same([statusOf(stage, anns), statusOf(stage, bobs)], [SIGNED, PENDING], 'what is signed is not there for others')
+  stage.signerAway = false
+  await stage.until('the other', () => statusOf(stage, bobs) === SIGNED)
+})
+
+t.test('beyond the day nothing is asked of the engine: small ones go by, the oldest goes first when there is room', async (t) => {
+  const { stage, ann } = await funded()
+  const bob = stage.owner(2)
+  stage.faucet(bob)
+  stage.faucet(bob)
+  await stage.until('the mint', () => stage.books.totals(stage.state.genesis.assets[USD]!).faucetOutstanding === 0n)
+  const terms = { asset: USD, minimum: -1n, userDaily: -1n, approvalAbove: -1n }
+  stage.command(CommandType.SET_WITHDRAWAL_TERMS, { ...terms, totalDaily: 1_000_000_000n })
+  const large = [700_000_000n, 100_000_000n, 60_000_000n].map((amount) => stage.withdraw(bob, amount))
+  const small = stage.withdraw(ann, 1_000_000n)
+  const now = (): number[] => [...large, small].map((each) => statusOf(stage, each))
+  await stage.turns()
+  t.same(now(), [SIGNED, PENDING, PENDING, SIGNED])
+  const asked = stage.applied.length
+  await stage.turns(3)
+  t.equal(stage.applied.slice(asked).filter(({ type }) => type === CommandType.ADVANCE_WITHDRAWAL).length, 0)
+  t.equal(stage.applied.filter(({ type, answer }) => type === CommandType.ADVANCE_WITHDRAWAL && answer['code'] !== 0).length, 0)
+  stage.command(CommandType.SET_WITHDRAWAL_TERMS, { ...terms, totalDaily: 1_070_000_000n })
+  await stage.turns()
+  t.same(now(), [SIGNED, SIGNED, PENDING, SIGNED])
+})
+
 t.test('one account does not fill the queue of signatures', async (t) => {
   const { stage, ann } = await funded()
   const bob = stage.owner(2)

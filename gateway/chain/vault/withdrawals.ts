@@ -1,7 +1,8 @@
 /**
  * The life of withdrawals on the hub. What is decided here goes into the journal first:
  *
- *   PENDING -> SIGNED       with a deadline, while the vault can pay it; only then may anybody get a signature
+ *   PENDING -> SIGNED       with a deadline, while the vault can pay it and its day has room, the oldest first; only then may anybody get
+ *                           a signature
  *   SIGNED -> SUBMITTED     its payment is in a block that does not count yet; back when it is not any more
  *   -> CONFIRMED            its payment is in a block that counts (logs of chain_watch.ts)
  *   -> EXPIRED              a block that counts is behind the deadline, and at that very block the nonce is unused: it is never paid
@@ -12,7 +13,7 @@
 import { CommandType } from '../../../core/layout/command.ts'
 import type { Decoded } from '../../../core/layout/table.ts'
 import { WithdrawalStatus } from '../../../core/layout/vault.ts'
-import type { WithdrawalView } from '../../../core/view/vault.ts'
+import { dayCeiling, type WithdrawalView } from '../../../core/view/vault.ts'
 import { rawOf } from './amounts.ts'
 import type { ChainSight } from './chain_watch.ts'
 import { wasTaken } from './commands.ts'
@@ -42,6 +43,26 @@ export interface Payable {
 }
 
 type Advance = Omit<Decoded, 'row'>
+
+/** What may be signed today of each asset. The engine decides; here it is only kept from being asked what it would refuse. */
+class SignedToday {
+  readonly #books: ChainParts['books']
+  readonly #used = new Map<number, bigint>()
+
+  constructor(books: ChainParts['books']) {
+    this.#books = books
+  }
+
+  /** Whether this one fits beside what is signed and was taken here; then it is taken. */
+  take({ asset, amount, countsAsFirst }: WithdrawalView): boolean {
+    if (countsAsFirst === null) return true
+    const { usedToday, totalDaily } = this.#books.totals(this.#books.genesis.assets[asset]!)
+    const used = (this.#used.get(asset) ?? usedToday) + amount
+    if (totalDaily > 0n && used > dayCeiling(totalDaily, amount, countsAsFirst)) return false
+    this.#used.set(asset, used)
+    return true
+  }
+}
 
 export class Withdrawals {
   readonly #parts: WithdrawalParts
@@ -100,8 +121,9 @@ export class Withdrawals {
     const now = Math.max(time(), head.time)
     const deadline = Math.ceil((now + books.genesis.limits.withdrawalLifetimeMs) / 1000) * 1000
     const left = new Map<number, bigint>()
+    const day = new SignedToday(books)
     const commands: Decoded[] = []
-    for (const row of pending) {
+    for (const row of [...pending].sort((a, b) => a.sequence - b.sequence)) {
       const token = this.#tokenOf(row)
       const raw = token === undefined ? null : this.#rawOf(row, token)
       if (token === undefined || raw === null) {
@@ -109,7 +131,7 @@ export class Withdrawals {
         continue
       }
       const room = payable.any ? (left.get(row.asset) ?? payable.room(token)) : null
-      if (room === null || room < raw) continue
+      if (room === null || room < raw || !day.take(row)) continue
       left.set(row.asset, room - raw)
       commands.push(this.#advance(row, WithdrawalStatus.SIGNED, { deadline }))
       if (commands.length >= SIGNED_PER_TURN) break
