@@ -31,11 +31,16 @@ const LIQUIDATIONS = gauge('exchange_liquidating_buckets', 'Risk buckets in liqu
 const TAKEN = counter('exchange_index_prices_total', 'Index prices of the feeder that the engine took')
 const REFUSED = counter('exchange_index_prices_refused_total', 'Index prices of the feeder that were not taken')
 const SOURCE_AGE = gauge('exchange_index_source_age_seconds', 'Time since a source gave a price; Infinity: it never did')
+const SOURCE_PRICE_AGE =
+  gauge('exchange_index_source_price_age_seconds', 'How old a source says that its price is; 0 of one without timePath')
+const SOURCE_UNMOVED = gauge('exchange_index_source_unmoved_seconds', 'Time since the price of a source was another than before')
 const SOURCE_FAILURES = counter('exchange_index_source_failures_total', 'Requests to a source without a price')
 
 /** Names of all of them, whatever perpetuals there are. */
-export const PERP_METRICS: readonly Metric[] =
-  [...OF_PAIR.map(([metric]) => metric), FUND, BAD_DEBT, LIQUIDATIONS, TAKEN, REFUSED, SOURCE_AGE, SOURCE_FAILURES]
+export const PERP_METRICS: readonly Metric[] = [
+  ...OF_PAIR.map(([metric]) => metric), FUND, BAD_DEBT, LIQUIDATIONS, TAKEN, REFUSED, SOURCE_AGE, SOURCE_PRICE_AGE, SOURCE_UNMOVED,
+  SOURCE_FAILURES,
+]
 
 const priced = ({ tickUnits, priceScale }: Pair, ticks: number): number => (ticks * tickUnits) / 10 ** priceScale
 const sized = ({ lotUnits, lotScale }: Pair, lots: number): number => (lots * lotUnits) / 10 ** lotScale
@@ -61,9 +66,12 @@ export function samplePerps(sample: Sample, state: State, fed: readonly FedPair[
     const pair = `pair="${quoted(symbol)}"`
     sample(TAKEN, taken, pair)
     sample(REFUSED, refused, pair)
-    for (const { source, at, price, failures } of polled) {
+    for (const { source, at, age, movedAt, price, failures } of polled) {
       const labels = `${pair},source="${source.name}"`
-      sample(SOURCE_AGE, price === 0 ? Infinity : (performance.now() - at) / 1000, labels)
+      const since = performance.now() - at
+      sample(SOURCE_AGE, price === 0 ? Infinity : since / 1000, labels)
+      sample(SOURCE_PRICE_AGE, source.timePath === null ? 0 : (since + age) / 1000, labels)
+      sample(SOURCE_UNMOVED, (performance.now() - movedAt) / 1000, labels)
       sample(SOURCE_FAILURES, failures, labels)
     }
   }

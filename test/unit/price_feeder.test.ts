@@ -251,7 +251,9 @@ async function serving(t: Test, answer: (response: ServerResponse, path: string)
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const sourceOf = (url: string, name = 'one'): PairSources['sources'][number] => ({ name, url, path: ['p'], everyMs: 1000, send: null })
+const sourceOf = (url: string, name = 'one'): PairSources['sources'][number] => ({
+  name, url, path: ['p'], everyMs: 1000, timePath: null, staleMs: 30_000, send: null,
+})
 
 /** Waits for something that a poller does. */
 async function until(is: () => boolean): Promise<void> {

@@ -33,8 +33,8 @@ const commandOf = (words: readonly string[]): Command | undefined =>
 const wordsOf = (text: string, isCode: boolean): string[] => (isCode ? /^[^#]*/ : /^[^`"|;#,:?)]*/).exec(text)![0].trim().split(/\s+/)
 
 /**
- * What a line prints of a command: the line of a block of code is the call alone; in a sentence a call ends with its parameters and options.
- * A command that is only named, "perps price sets it", has neither.
+ * What a line prints of a command: the line of a block of code is the call alone; in a sentence a call ends with its parameters and
+ * options. A command that is only named, "perps price sets it", has neither.
  */
 function callOf(command: Command, words: readonly string[], isCode: boolean): string[] | null {
   if (isCode) return [...words]

@@ -3,7 +3,7 @@
  * {@link ANSWER_MS} and {@link BYTES_MAX}, redirects are not followed, a WebSocket that is silent is opened anew. A failure is counted, and
  * the price that was there grows old.
  */
-import { priceAt, type Source } from './sources.ts'
+import { priceAt, timeAt, type Source } from './sources.ts'
 
 export const ANSWER_MS = 5000
 export const BYTES_MAX = 65_536
@@ -13,20 +13,34 @@ export interface Polled {
   /** The last price, and when it came, ms of performance.now(); 0: none came yet. */
   price: number
   at: number
+  /** How old the answer said that its price is, ms; 0 of a source without `timePath`. */
+  age: number
+  /** When the price was another than before for the last time, ms of performance.now(). */
+  movedAt: number
   failures: number
   stop(): void
 }
 
 export const pollSource = (source: Source): Polled => (/^ws/.test(source.url) ? listen(source) : ask(source))
 
-/** A price is good until two requests failed: for three times their distance, and the time of an answer. */
-export const isFreshPrice = ({ price, at, source }: Polled, now: number): boolean =>
-  price > 0 && now - at <= 3 * source.everyMs + ANSWER_MS
+/**
+ * A price is good until two requests failed: for three times their distance, and the time of an answer; and while it is not older than its
+ * source's may be, by the time that the answer says.
+ */
+export const isFreshPrice = ({ price, at, age, source }: Polled, now: number): boolean =>
+  price > 0 && now - at <= 3 * source.everyMs + ANSWER_MS && (source.timePath === null || now - at + age <= source.staleMs)
 
 function take(polled: Polled, text: string): void {
-  const price = priceAt(text, polled.source.path)
-  if (price === null) polled.failures++
-  else Object.assign(polled, { price, at: performance.now() })
+  const { path, timePath } = polled.source
+  const price = priceAt(text, path)
+  const time = timePath === null ? null : timeAt(text, timePath)
+  if (price === null || (timePath !== null && time === null)) {
+    polled.failures++
+    return
+  }
+  const at = performance.now()
+  const age = time === null ? 0 : Math.max(0, Date.now() - time)
+  Object.assign(polled, { price, at, age, movedAt: price === polled.price ? polled.movedAt : at })
 }
 
 function ask(source: Source): Polled {
@@ -36,7 +50,7 @@ function ask(source: Source): Polled {
     if (!asking) void once()
   }, source.everyMs).unref()
   const polled: Polled = {
-    source, price: 0, at: 0, failures: 0,
+    source, price: 0, at: 0, age: 0, movedAt: performance.now(), failures: 0,
     stop: () => {
       clearInterval(timer)
       stopped.abort()
@@ -111,7 +125,7 @@ function listen(source: Source): Polled {
     if (socket === null) open()
   }, source.everyMs).unref()
   const polled: Polled = {
-    source, price: 0, at: 0, failures: 0,
+    source, price: 0, at: 0, age: 0, movedAt: performance.now(), failures: 0,
     stop: () => {
       clearInterval(timer)
       close()

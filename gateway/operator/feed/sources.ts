@@ -2,18 +2,25 @@
  * Where index prices come from besides the exchange itself: a JSON file of perpetuals, each with its sources.
  *
  *   { "BTC/USDC-PERP": { "least": 2, "outlierBps": 200, "sources": [
- *       { "name": "one", "url": "https://one.example/ticker?s=BTC", "path": "data.0.price", "everySeconds": 2 },
+ *       { "name": "one", "url": "https://one.example/ticker?s=BTC", "path": "data.0.price", "everySeconds": 2,
+ *         "timePath": "data.0.time", "staleSeconds": 20 },
  *       { "name": "two", "url": "wss://two.example/stream", "send": { "op": "subscribe" }, "path": "p" } ] } }
  *
  * `path`: keys and places of the JSON answer, between points. `least`: fresh sources without which there is no price, by default more than
  * half of them. `outlierBps`: a source further than this from the median of all is left out. `everySeconds`: between two requests; of a
- * WebSocket, within which a message must come.
+ * WebSocket, within which a message must come. `timePath`: where the answer says when its price is from, a number since 1970 in seconds,
+ * ms, µs or ns, or RFC 3339; one that is older than `staleSeconds`, 30 by default, is no price. Without it a source that answers with
+ * what it knew an hour ago is taken at its word.
  */
 export interface Source {
   readonly name: string
   readonly url: string
   readonly path: readonly string[]
   readonly everyMs: number
+  /** Where the answer says when its price is from; `null`: it does not. */
+  readonly timePath: readonly string[] | null
+  /** How old that may be. */
+  readonly staleMs: number
   /** Message that subscribes on a WebSocket; `null`: none. */
   readonly send: string | null
 }
@@ -81,32 +88,63 @@ function pairSources(symbol: string, json: unknown): PairSources {
 
 function sourceOf(json: unknown): Source {
   if (!isObject(json)) throw new SourcesError('a source is no JSON object')
-  known(json, ['name', 'url', 'path', 'everySeconds', 'send'])
-  const { name, url, path, send } = json
+  known(json, ['name', 'url', 'path', 'timePath', 'everySeconds', 'staleSeconds', 'send'])
+  const { name, url, path, timePath, send } = json
   if (typeof name !== 'string' || !NAME.test(name)) throw new SourcesError('name must be 1 to 32 of a-z, 0-9, _, . and -')
   if (typeof url !== 'string' || !/^(https?|wss?):$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new SourcesError(`${name}: url must be http, https, ws or wss`)
   }
-  if (typeof path !== 'string' || path.length > 256) throw new SourcesError(`${name}: path must be a text`)
-  const everyMs = 1000 * whole(json, 'everySeconds', 1, 60, 2)
-  return { name, url, everyMs, path: path === '' ? [] : path.split('.'), send: send === undefined ? null : JSON.stringify(send) }
+  const isPath = (text: unknown): text is string => typeof text === 'string' && text.length <= 256
+  if (!isPath(path)) throw new SourcesError(`${name}: path must be a text`)
+  if (timePath !== undefined && !isPath(timePath)) throw new SourcesError(`${name}: timePath must be a text`)
+  if (timePath === undefined && json['staleSeconds'] !== undefined) {
+    throw new SourcesError(`${name}: staleSeconds is held against the time of the answer: say with timePath where that stands`)
+  }
+  return {
+    name, url, everyMs: 1000 * whole(json, 'everySeconds', 1, 60, 2), path: keysOf(path),
+    timePath: timePath === undefined ? null : keysOf(timePath), staleMs: 1000 * whole(json, 'staleSeconds', 1, 3600, 30),
+    send: send === undefined ? null : JSON.stringify(send),
+  }
 }
 
-/** The price at `path` of an answer; `null`: there is none above 0. */
-export function priceAt(text: string, path: readonly string[]): number | null {
+const keysOf = (path: string): string[] => (path === '' ? [] : path.split('.'))
+
+/** What stands at `path` of an answer; `undefined`: nothing. */
+function valueAt(text: string, path: readonly string[]): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return null
+    return undefined
   }
   for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
     value = (value as Json)[key]
   }
+  return value
+}
+
+/** The price at `path` of an answer; `null`: there is none above 0. */
+export function priceAt(text: string, path: readonly string[]): number | null {
+  const value = valueAt(text, path)
   const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{1,20}(\.\d{1,20})?$/.test(value))
   const price = isNumber ? Number(value) : NaN
   return Number.isFinite(price) && price > 0 ? price : null
+}
+
+/** Numbers from these on are of ms, of µs and of ns: in seconds they would be of the year 5138 and later. */
+const [MS_FROM, MICROS_FROM, NANOS_FROM] = [1e11, 1e14, 1e17]
+
+/** The time at `path` of an answer, Unix ms; `null`: there is none. */
+export function timeAt(text: string, path: readonly string[]): number | null {
+  const value = valueAt(text, path)
+  const number = typeof value === 'string' && !/^\d+(\.\d+)?$/.test(value) ? NaN : Number(value)
+  if (Number.isNaN(number)) {
+    const parsed = typeof value === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(value) ? Date.parse(value) : NaN
+    return Number.isFinite(parsed) ? parsed : null
+  }
+  if (number <= 0 || typeof value === 'boolean') return null
+  return number < MS_FROM ? number * 1000 : number < MICROS_FROM ? number : number < NANOS_FROM ? number / 1e3 : number / 1e6
 }
 
 /** The middle one; of an even number the mean of the two. `prices` is not empty. */
