@@ -6,16 +6,16 @@
  * readable batch. One writer, any number of read-only readers in other processes.
  *
  * What the system or LMDB says of a file that cannot be opened becomes one line that says what to do: SystemFault when the system will not
- * have it (lib/system_fault.ts), {@link JournalError} when the file is at fault.
+ * have it (lib/system_fault.ts), {@link JournalError} when the file is at fault, {@link ReadersFull} when others only read it.
  */
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { open as openLmdb, type RootDatabase } from 'lmdb'
 import { orSystemFault, SystemFault, systemFault } from '../lib/system_fault.ts'
 import { keepCounting, openCounter, putRight } from './counter.ts'
 import { HEAD_KEY } from './head.ts'
 import { checkFreeList } from './free_list.ts'
 import { headFileOf, headPath, knowsNothing } from './head_file.ts'
-import { dataFile, JournalError, journalPath, lockFile, PAGE_BYTES, usedBytes } from './pages.ts'
+import { dataFile, JournalError, journalPath, lockFile, PAGE_BYTES, ReadersFull, usedBytes } from './pages.ts'
 import type { JournalStore } from './store.ts'
 
 /**
@@ -24,7 +24,10 @@ import type { JournalStore } from './store.ts'
  */
 export type JournalDatabase = Omit<RootDatabase<Buffer, Buffer>, keyof JournalStore> & JournalStore & { readonly dataDir: string }
 
-export { dataFile, JournalError, journalPath, lockFile, PAGE_BYTES, usedBytes, usedIn } from './pages.ts'
+export { dataFile, JournalError, journalPath, lockFile, PAGE_BYTES, ReadersFull, usedBytes, usedIn } from './pages.ts'
+
+/** Who reads the journal at once, counted over all processes. LMDB keeps 64 bytes of each. */
+export const READERS_MAX = 1022
 
 /** What a file that is shorter than others know may be, besides damaged. */
 export const PLAIN_COPY = 'if this is a plain copy of a running directory, make one with "npm run operator -- backup" instead'
@@ -39,7 +42,7 @@ export function checkJournalFile(dataDir: string): void {
 }
 
 /**
- * Opens the journal of a data directory. Throws {@link JournalError} or SystemFault.
+ * Opens the journal of a data directory. Throws {@link JournalError}, {@link ReadersFull} or SystemFault.
  * @param gibibytes address space, the most the file may grow to
  */
 export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64): JournalDatabase {
@@ -53,7 +56,7 @@ export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64):
       encoding: 'binary',
       overlappingSync: false,
       mapSize: gibibytes * 2 ** 30,
-      maxReaders: 126,
+      maxReaders: READERS_MAX,
       readOnly,
     })
     const headless = database.get(HEAD_KEY) === undefined && knowsNothing(headFileOf(dataDir))
@@ -108,15 +111,47 @@ function checkAccess(dataDir: string, readOnly: boolean): void {
   }
 }
 
+const END_READERS = 'end tools that read it, or wait for them, and start again'
+
+const isReadersFull = ({ message }: Error): boolean => message.startsWith('MDB_READERS_FULL')
+
+/** Processes that a message names. */
+const NAMED_MAX = 8
+
+/** Processes that have the journal open, as far as the system tells; ''. */
+function readersOf(dataDir: string): string {
+  const locks = realpathSync(lockFile(dataDir))
+  const hasOpen = (pid: string): boolean => quietly(() => readdirSync(`/proc/${pid}/fd`), [])
+    .some((fd) => quietly(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '') === locks)
+  const processes = quietly(() => readdirSync('/proc'), []).filter((pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid)
+  const found = processes.filter(hasOpen)
+  const named = found.slice(0, NAMED_MAX).map((pid) => `${pid} (${quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), '?')})`)
+  const more = found.length > NAMED_MAX ? ` and ${found.length - NAMED_MAX} more` : ''
+  return named.length === 0 ? '' : `: process ${named.join(', ')}${more}`
+}
+
+/** What `ask` returns; `otherwise` when what it asks of is gone, or another user's. */
+function quietly<T>(ask: () => T, otherwise: T): T {
+  try {
+    return ask()
+  } catch {
+    return otherwise
+  }
+}
+
 /** What LMDB says of damage in the middle of reading or writing, as a {@link JournalError}; any other error as it is. */
 export function lmdbFault(error: unknown): unknown {
   const { message } = error as Error
+  if (isReadersFull(error as Error)) return new ReadersFull(`the journal cannot be read now: ${message}; ${END_READERS}`)
   return message.startsWith('MDB_') ? new JournalError(`${message}; restore the journal from a backup`) : error
 }
 
 /** The error that says what to do about what was thrown while the journal was opened. */
 function named(dataDir: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof JournalError) return error
+  if (isReadersFull(error)) {
+    return new ReadersFull(`as many read the journal in ${journalPath(dataDir)} as may${readersOf(dataDir)}; ${END_READERS}`)
+  }
   const fault = systemFault(error, error.path ?? journalPath(dataDir))
   if (fault instanceof SystemFault) return fault
   return new JournalError(`the journal in ${journalPath(dataDir)} cannot be opened: ${error.message}; restore it from a backup`)

@@ -15,6 +15,11 @@ export class JournalError extends Error {
   override name = 'JournalError'
 }
 
+/** Nothing is wrong with the journal, but as many processes and threads read it as may. */
+export class ReadersFull extends Error {
+  override name = 'ReadersFull'
+}
+
 export const LMDB_MAGIC = 0xbeefc0de
 /** Format of the files that this version of LMDB reads, and the flag that a page is a meta page. */
 const LMDB_VERSION = 2

@@ -21,7 +21,7 @@ import { hasConnections } from '../orders/cancel_on_disconnect.ts'
 import { AT_START, COMMAND_SLOTS, CommandType } from '../layout/command.ts'
 import { genesisSlots, GENESIS_MAX_BYTES, writeGenesis } from '../journal/genesis_batch.ts'
 import { SecondWriter } from '../journal/head_file.ts'
-import { JournalError } from '../journal/pages.ts'
+import { JournalError, ReadersFull } from '../journal/pages.ts'
 import { endSequence, JournalFault } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
 import { createWriter, type JournalWriter } from '../journal/writer.ts'
@@ -235,7 +235,7 @@ export function inForce(text: string, { limits: raised, genesis: { firstAssets, 
 /** Which exit code an error means. */
 export function exitCode(error: unknown): number {
   if (error instanceof CommitFailed) return EXIT.DISK
-  if (error instanceof GenesisError) return EXIT.CONFIG
+  if (error instanceof GenesisError || error instanceof ReadersFull) return EXIT.CONFIG
   if (error instanceof InvariantBroken || error instanceof UnappliedBatch) return EXIT.INVARIANT
   if (error instanceof SystemFault && error.disk) return EXIT.DISK
   const ofJournal = [ArchiveError, JournalError, JournalFault, Divergence, SecondWriter, SystemFault]
