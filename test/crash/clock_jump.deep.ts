@@ -10,6 +10,7 @@ import t from 'tap'
 import { verify } from '../../core/replay/verify.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, type Client } from '../../gateway/client/index.ts'
+import { lacks } from '../suite/packages.ts'
 import { operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
@@ -36,7 +37,7 @@ const codeOf = (call: Promise<unknown>): Promise<unknown> => call.then(() => 'do
 const openOrders = async (client: Client): Promise<string[]> =>
   (await client.ListOrders({ status: ['SUBMITTED'], pageSize: 100 })).orders.map(({ orderId }) => orderId).sort()
 
-t.test('a year forward', { skip: library === undefined ? 'libfaketime is not installed' : false }, async (t) => {
+t.test('a year forward', { skip: library === undefined ? lacks(['libfaketime'], 'its library is not here') : false }, async (t) => {
   const dataDir = temporaryDirectory()
   const file = join(dataDir, 'wall')
   const wall = (distance: string): void => writeFileSync(file, `${distance}\n`)

@@ -112,7 +112,8 @@ function mayUnshare(): boolean {
     return false
   }
 }
-t.test('a start in another network namespace', { skip: mayUnshare() ? false : 'no rights for it here' }, async (t) => {
+const namespaces = mayUnshare() ? false : 'it needs root, for a network namespace of its own'
+t.test('a start in another network namespace', { skip: namespaces }, async (t) => {
   const { directory } = await running(t)
   await refused(t, begin(directory, ['unshare', '-n']), EXIT.LOCKED, /another process uses/)
 })

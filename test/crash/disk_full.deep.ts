@@ -169,6 +169,6 @@ t.test('a reserve that the disk does not have', async (t) => {
   t.equal(await codeOf(client.ListBalances({})), 'done')
 })
 
-const skip = mounted ? false : 'a file system in memory cannot be mounted here'
+const skip = mounted ? false : 'it needs root, to mount a file system in memory'
 t.test('full, and again, and full once more', { skip }, fullAndAgain)
 t.test('room that cannot be made is made later', { skip }, roomLater)

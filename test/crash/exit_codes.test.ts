@@ -218,7 +218,7 @@ function mayMount(): boolean {
     return false
   }
 }
-t.test('a file system that is mounted read-only', { skip: mayMount() ? false : 'no rights for it here' }, async (t) => {
+t.test('a file system that is mounted read-only', { skip: mayMount() ? false : 'it needs root, for mounts of its own' }, async (t) => {
   const mount = `mount --bind -o ro ${root} ${root} && exec "$@"`
   const before = ['unshare', '-m', 'bash', '-c', mount, 'bash', ...AS_NOBODY]
   const words = /lock\.sqlite cannot be used \(EROFS.*mounted read-only: mount it for writing/

@@ -75,7 +75,7 @@ async function round(t: Test, exchange: Exchange, client: Client, resting: Set<s
   resting.add(made!)
 }
 
-t.test('a disk that fills up under load', { skip: mounted ? false : 'a file system in memory cannot be mounted here' }, async (t) => {
+t.test('a disk that fills up under load', { skip: mounted ? false : 'it needs root, to mount a file system in memory' }, async (t) => {
   mkdirSync(dataDir)
   const genesis = join(root, 'genesis.json')
   writeFileSync(genesis, testGenesis())

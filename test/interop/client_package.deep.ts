@@ -13,6 +13,7 @@ import { extname, join } from 'node:path'
 import { chromium } from 'playwright-core'
 import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { lacks } from '../suite/packages.ts'
 import { operate, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 
 t.setTimeout(600_000)
@@ -152,7 +153,8 @@ function nodeOf(major: number): string | null {
 
 for (const [major, words] of [[22, []], [20, ['--experimental-websocket']]] as [number, string[]][]) {
   const node = nodeOf(major)
-  t.test(`Node ${major}`, { skip: node === null && `no Node ${major} on this machine` }, async (t) => {
+  const skip = node === null && `no Node ${major} here: install it as /usr/bin/node or /usr/local/bin/node`
+  t.test(`Node ${major}`, { skip }, async (t) => {
     const { stdout, stderr } = await spawned(node!, [...words, 'node.mjs'])
     t.match(stdout === '' ? stderr : JSON.parse(stdout), { ...EXPECTED, platform: `node ${major}` })
   })
@@ -193,7 +195,7 @@ t.test('every sample of the README compiles and runs', async (t) => {
   }
 })
 
-t.test('Chromium', { skip: !existsSync(CHROMIUM) && 'Debian\'s package chromium is missing' }, async (t) => {
+t.test('Chromium', { skip: !existsSync(CHROMIUM) && lacks(['chromium'], 'there is no browser here') }, async (t) => {
   await operate(exchange, '/applications/origins', { application: 'ringbook', origin: signer, allowed: true })
   const profile = join(fresh, 'profile')
   mkdirSync(profile)

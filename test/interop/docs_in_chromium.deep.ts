@@ -12,6 +12,7 @@ import { chromium, type BrowserContext, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import { OPERATIONS } from '../../gateway/operations/index.ts'
+import { lacks } from '../suite/packages.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 
 t.setTimeout(600_000)
@@ -21,7 +22,7 @@ const FLAGS = [
   '--disable-sync',
 ]
 const pictures = process.env['SCREENSHOTS']
-const skip = !existsSync(CHROMIUM) && 'Debian\'s package chromium is missing'
+const skip = !existsSync(CHROMIUM) && lacks(['chromium'], 'there is no browser here')
 
 async function launch(t: Test): Promise<BrowserContext> {
   const profile = mkdtempSync(join(tmpdir(), 'profile-'))

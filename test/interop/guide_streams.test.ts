@@ -10,6 +10,7 @@ import { webcrypto } from 'node:crypto'
 import t from 'tap'
 import { OrderSession } from '../../gateway/docs/guide/fast_path.ts'
 import { Book, enter, openStreams } from '../../gateway/docs/guide/streams.ts'
+import { lacksPython } from '../suite/packages.ts'
 import { call, request, startHarness, type Session } from '../support/gateway_harness.ts'
 import { findPython } from '../support/python.ts'
 import type { Frame } from '../support/sockets.ts'
@@ -129,7 +130,7 @@ t.test('TypeScript, the fast path', async (t) => {
 })
 
 const python = findPython('websockets, nacl')
-const skip = 'reason' in python ? `Python with websockets and PyNaCl is missing: ${python.reason}` : false
+const skip = 'reason' in python ? lacksPython('websockets, nacl', python.reason) : false
 if (skip !== false) t.comment(skip)
 
 t.test('Python', { skip }, async (t) => {

@@ -2,6 +2,7 @@
  * Promise: every sample of `/llms.txt`, as the exchange serves it, runs as it stands there, and every address it names is served.
  */
 import t from 'tap'
+import { lacksPython } from '../suite/packages.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { findPython } from '../support/python.ts'
 import { runWithWallet, writeEthAccount } from '../support/wallet_pipe.ts'
@@ -39,7 +40,7 @@ t.test('TypeScript', async (t) => {
 })
 
 const found = findPython('nacl')
-t.test('Python', { skip: 'reason' in found && `Python with PyNaCl is missing: ${found.reason}` }, async (t) => {
+t.test('Python', { skip: 'reason' in found && lacksPython('nacl', found.reason) }, async (t) => {
   const folder = t.testdir({ 'client.py': of('python')[0]!, 'trade.py': of('python')[1]! })
   writeEthAccount(folder)
   const { python } = found as { python: string }

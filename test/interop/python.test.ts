@@ -11,6 +11,7 @@ import t from 'tap'
 import { createDocument } from '../../gateway/docs/rest/document.ts'
 import { BASE } from '../../gateway/docs/rest/samples.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
+import { lacksPython } from '../suite/packages.ts'
 import { issueServerKey, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { vaultOpens } from '../support/money.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
@@ -45,7 +46,7 @@ function samples(baseUrl: string): Record<string, string> {
 type Told = Record<string, Record<string, unknown>>
 
 const found = findPythonAndCompiler()
-const skip = 'reason' in found ? `protobuf-compiler or Python with ${PACKAGES} is missing: ${found.reason}` : false
+const skip = 'reason' in found ? lacksPython(`protobuf-compiler, ${PACKAGES}`, found.reason) : false
 if (skip !== false) t.comment(skip)
 
 t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
@@ -113,7 +114,7 @@ t.test('the Python of the README works as printed', { skip }, async (t) => {
 })
 
 const listening = findPython('websockets, nacl')
-const skipStreams = 'reason' in listening ? `Python with websockets and PyNaCl is missing: ${listening.reason}` : false
+const skipStreams = 'reason' in listening ? lacksPython('websockets, nacl', listening.reason) : false
 if (skipStreams !== false) t.comment(skipStreams)
 
 t.test('a Python client has book, orders and balances from frames alone, as over REST', { skip: skipStreams }, async (t) => {

@@ -8,11 +8,12 @@ import t from 'tap'
 import { createSigner, signMessage, signRequest } from '../../gateway/client/index.ts'
 import { wireRequest } from '../../gateway/client/request.ts'
 import { OPERATIONS, type OperationName } from '../../gateway/client/operations.ts'
+import { lacksPython } from '../suite/packages.ts'
 import { findPython } from '../support/python.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python')
 const found = findPython('websockets, nacl')
-const skip = 'reason' in found ? `Python with websockets and PyNaCl is missing: ${found.reason}` : false
+const skip = 'reason' in found ? lacksPython('websockets, nacl', found.reason) : false
 if (skip !== false) t.comment(skip)
 
 const python = (words: readonly string[], input = ''): { status: number | null; stdout: string; stderr: string } => {

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
+import { lacksPython } from '../suite/packages.ts'
 import { issueServerKey, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { findPython } from '../support/python.ts'
 import { writeEthAccount } from '../support/wallet_pipe.ts'
@@ -18,10 +19,10 @@ import { writeEthAccount } from '../support/wallet_pipe.ts'
 t.setTimeout(600_000)
 const source = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python')
 const found = findPython('websockets, nacl, setuptools, wheel, pip, venv')
-const skip = 'reason' in found ? `Python with websockets, PyNaCl, setuptools, wheel, pip and venv is missing: ${found.reason}` : false
+const skip = 'reason' in found ? lacksPython('websockets, nacl, setuptools, wheel, pip, venv', found.reason) : false
 if (skip !== false) t.comment(skip)
 const typed = findPython('mypy, websockets, nacl')
-const skipTypes = 'reason' in typed ? `Python with mypy, websockets and PyNaCl is missing: ${typed.reason}` : false
+const skipTypes = 'reason' in typed ? lacksPython('mypy, websockets, nacl', typed.reason) : false
 if (skipTypes !== false) t.comment(skipTypes)
 
 const folder = mkdtempSync(join(tmpdir(), 'ringbook-python-'))

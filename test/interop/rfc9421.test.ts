@@ -17,6 +17,7 @@ import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import type { SignedRequest } from '../../gateway/auth/signed_request.ts'
 import { createClient, createSigner, signMessage } from '../../gateway/client/index.ts'
 import { messageSignature } from '../../gateway/docs/guide/rfc9421.ts'
+import { lacksPython } from '../suite/packages.ts'
 import { request, startHarness, type Headers } from '../support/gateway_harness.ts'
 import { findPython } from '../support/python.ts'
 
@@ -111,7 +112,7 @@ t.test('the client produces them', async (t) => {
 })
 
 const found = findPython('nacl')
-const skip = 'reason' in found ? `Python with PyNaCl is missing: ${found.reason}` : false
+const skip = 'reason' in found ? lacksPython('nacl', found.reason) : false
 if (skip !== false) t.comment(skip)
 const program = join(import.meta.dirname, 'message_signatures.py')
 const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }

@@ -37,7 +37,9 @@ export function endAll(): void {
 }
 
 /** Runs a file for at most so many seconds, with these variables beside those of this process. */
-export async function runFile(file: string, environment: Record<string, string>, atMostSeconds: number): Promise<Outcome> {
+export async function runFile(
+  file: string, environment: Record<string, string>, atMostSeconds: number, graceSeconds = GRACE_SECONDS,
+): Promise<Outcome> {
   const started = performance.now()
   // tap would end a test after 30 s.
   const env = { ...process.env, TAP_TIMEOUT: String(atMostSeconds), ...environment }
@@ -50,8 +52,8 @@ export async function runFile(file: string, environment: Record<string, string>,
   const bell = setTimeout(() => {
     late = true
     end(child, 'SIGTERM')
-    setTimeout(() => end(child, 'SIGKILL'), GRACE_SECONDS * 1000).unref()
-  }, (atMostSeconds + GRACE_SECONDS) * 1000)
+    setTimeout(() => end(child, 'SIGKILL'), graceSeconds * 1000).unref()
+  }, (atMostSeconds + graceSeconds) * 1000)
   const closed = new Promise((resolve) => child.on('close', resolve))
   const code = await new Promise<number | null>((resolve) => child.on('exit', resolve))
   // What it left running would hold its outputs open and the cores busy.

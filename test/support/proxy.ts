@@ -10,6 +10,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { lacks } from '../suite/packages.ts'
 
 export const PROXIES = ['nginx', 'nginx without buffers', 'haproxy'] as const
 export type ProxyName = (typeof PROXIES)[number]
@@ -25,7 +26,7 @@ const program = (name: ProxyName): string => name.split(' ')[0]!
 /** Why a proxy cannot be run here; '' when it can. */
 export function missing(name: ProxyName): string {
   const { error } = spawnSync(program(name), ['-v'], { env: PATHS })
-  return error === undefined ? '' : `Debian's ${program(name)} is not installed: ${error.message}`
+  return error === undefined ? '' : lacks([program(name) === 'nginx' ? 'nginx-light' : 'haproxy'], error.message)
 }
 
 /** Its programs are for administrators, and not on everybody's path. */

@@ -1,10 +1,11 @@
 /** Programs on a pseudo terminal, as `script` of util-linux makes one. */
 import { spawn, spawnSync } from 'node:child_process'
+import { lacks } from '../suite/packages.ts'
 
 /** Why programs cannot be put on a terminal here; false: they can. */
 export const noTerminal = (): string | false =>
   spawnSync('script', ['-qefc', 'true', '/dev/null'], { stdio: ['pipe', 'ignore', 'ignore'] }).status === 0
-    ? false : 'script of util-linux is not here'
+    ? false : lacks(['bsdutils'], 'there is no script of util-linux')
 
 export interface OnTerminal {
   /** Everything it wrote so far. */

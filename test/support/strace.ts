@@ -11,11 +11,13 @@
  * its line is written.
  */
 import { spawnSync } from 'node:child_process'
+import { lacks } from '../suite/packages.ts'
 
 /** Why nothing can be traced here, or false. */
 export function reasonToSkip(): string | false {
   const tried = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true'])
-  return tried.error !== undefined ? 'there is no strace here' : tried.status !== 0 ? 'no process may be traced here' : false
+  if (tried.error !== undefined) return lacks(['strace'], 'there is no strace here')
+  return tried.status !== 0 ? 'no process may be traced here: it needs root, or CAP_SYS_PTRACE in a container' : false
 }
 
 const WRITES = ['write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'sendto', 'sendmsg']

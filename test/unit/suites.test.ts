@@ -1,15 +1,21 @@
 /**
  * Promise: no file is in no suite; a run that ends early says what it left out, and shares leave out nothing
- * together; a file that crashes, asserts nothing or does not end has failed.
+ * together; a file that crashes, asserts nothing or does not end has failed; what is skipped says what to install; busy processes beside
+ * a suite end with it.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { deepFiles, isAlone, quickFiles, shareOf, shuffled } from '../suite/files.ts'
 import { runAll } from '../suite/lanes.ts'
+import { installLine, lacks, lacksPython, PACKAGES, skippedIn } from '../suite/packages.ts'
 import { eachRound, rounds } from '../suite/rounds.ts'
 import { runFile, type Outcome } from '../suite/run_file.ts'
+import { startBusy } from '../suite/stress.ts'
+import { until } from '../support/until.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ringbook-suites-'))
 t.teardown(() => rmSync(directory, { recursive: true, force: true }))
@@ -55,8 +61,8 @@ t.test('rounds', async (t) => {
 })
 
 t.test('how a file ends', async (t) => {
-  const run = async (name: string, source: string, seconds = 60): Promise<Partial<Outcome>> => {
-    const { passed, failed, skipped } = await runFile(planted(name, source), {}, seconds)
+  const run = async (name: string, source: string, ...seconds: number[]): Promise<Partial<Outcome>> => {
+    const { passed, failed, skipped } = await runFile(planted(name, source), {}, seconds[0] ?? 60, seconds[1])
     return { passed, failed, skipped }
   }
   t.strictSame(await run('well.ts', ENDS_WELL), { passed: 3, failed: 0, skipped: 0 })
@@ -67,7 +73,7 @@ t.test('how a file ends', async (t) => {
   t.match(await run('killed.ts', 't.pass()\nprocess.kill(process.pid, "SIGKILL")'), { failed: 1 })
   t.match(await run('nothing.ts', 'void t'), { failed: 1 }, 'nothing is asserted')
   const endless = 'process.on("SIGTERM", () => undefined)\nfor (;;) await new Promise((done) => setTimeout(done, 50))'
-  t.match(await run('endless.ts', endless, 1), { failed: 1 }, 'a file that does not end')
+  t.match(await run('endless.ts', endless, 1, 0.5), { failed: 1 }, 'a file that does not end')
 })
 
 t.test('lanes', async (t) => {
@@ -77,4 +83,43 @@ t.test('lanes', async (t) => {
   t.strictSame(await runAll(plan, ({ file, failed }) => outcomes.push(`${file} ${failed}`)), [], 'none is left out')
   t.strictSame(outcomes, files.map((file) => `${file} 0`), 'each once, in order')
   t.strictSame(await runAll({ ...plan, seconds: 0 }, () => t.fail('begun')), files, 'after the deadline none is begun')
+})
+
+t.test('what is skipped says what to install, and one line does it', async (t) => {
+  t.equal(lacks(['strace'], 'there is none'), 'apt-get install strace (there is none)')
+  t.equal(lacksPython('websockets, nacl', 'no (such) module'), 'apt-get install python3-websockets python3-nacl (no (such) module)')
+  t.throws(() => lacks(['gawk'], 'there is none'), /gawk is not in packages\.txt/, 'what CI does not install')
+  const reasons = [lacks(['strace', 'haproxy'], 'a'), 'it needs root', lacks(['strace'], 'b')]
+  const source = reasons.map((why, at) => `t.test("test ${at}", { skip: ${JSON.stringify(why)} }, async () => undefined)`).join('\n')
+  const { lines } = await runFile(planted('lacking.ts', source), {}, 60)
+  const skipped = skippedIn(lines)
+  t.strictSame(skipped, reasons.map((why, at) => `test ${at} # SKIP ${why}`))
+  t.equal(installLine(skipped), 'sudo apt-get install --no-install-recommends haproxy strace')
+  t.equal(installLine(['test # SKIP it needs root']), null)
+  t.equal(installLine([]), null)
+  const ci = readFileSync(join(import.meta.dirname, '..', '..', '.ci', 'run'), 'utf8')
+  t.match(ci, 'packages=$(tr \'\\n\' \' \' < test/suite/packages.txt)', 'CI installs the same')
+  t.strictSame([...PACKAGES], [...new Set(PACKAGES)].sort())
+})
+
+t.test('busy processes end with the suite, however it ends', async (t) => {
+  const runs = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  }
+  const { pids, end } = startBusy(2)
+  t.ok(pids.length === 2 && pids.every(runs))
+  end()
+  t.ok(await until(() => !pids.some(runs)), 'ended')
+  const module = JSON.stringify(join(import.meta.dirname, '..', 'suite', 'stress.ts'))
+  const source = `console.log(...(await import(${module})).startBusy(1).pids); setInterval(() => undefined, 1000)`
+  const suite = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', source])
+  const [said] = (await once(suite.stdout, 'data')) as [Buffer]
+  const left = Number(said)
+  t.ok(runs(left))
+  suite.kill('SIGKILL')
+  t.ok(await until(() => !runs(left)), 'killed')
 })
