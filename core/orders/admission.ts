@@ -24,6 +24,9 @@ export const PROTECTIVE_BAND_BPS = 1000
 /** The same of what a take-profit, stop-loss or trailing stop enters. */
 export const TRIGGERED_BAND_BPS = 1200
 
+/** Orders that never rest. */
+const RESTS_NOT = Flag.MARKET | Flag.IOC | Flag.FOK
+
 /** For register BUDGET: any cost. */
 const NO_BUDGET = 2n ** 63n - 1n
 
@@ -47,10 +50,11 @@ export const protectiveLimit = (state: State, best: number, sell: boolean): numb
   sell ? lowestSale(best, PROTECTIVE_BAND_BPS) : highestPurchase(state, best, PROTECTIVE_BAND_BPS)
 
 /**
- * Terms of the order itself: tick, size, value. `limit` is the price of a LIMIT
- * order or the band of a MARKET order.
+ * Terms of the order itself: tick, size, value. `limit` is the price of a LIMIT order or the band of a MARKET order. Register RELEASE is
+ * what a replaced order gives back to the same payer. Since the rules 5 an order that reduces is cut to what one order may have
+ * (margin_admission.ts), and a spot SELL of everything may be as small as it is.
  */
-export function checkTerms(state: State, pair: number, flags: number, limit: number, lots: number): number {
+export function checkTerms(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {
   pair |= 0
   const terms = termsRow(state, pair)
   const sell = flags & Flag.SELL
@@ -58,15 +62,36 @@ export function checkTerms(state: State, pair: number, flags: number, limit: num
   if (!market && (limit < 1 || limit >= state.priceTicks)) return REFUSALS.INVALID_TICK.number
   // What is left of a position may be less than an order must be.
   const reduces = (flags & Flag.REDUCE_ONLY) !== 0
-  if (lots < (reduces ? 1 : get(state, terms, TERMS.MIN_LOTS))) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
-  if (lots > get(state, terms, TERMS.MAX_LOTS)) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
+  const small = lots < (reduces ? 1 : get(state, terms, TERMS.MIN_LOTS))
+  if (small && !sellsAll(state, account, pair, flags, lots)) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
+  const isCut = reduces && scalar(state, SCALAR.RULES) >= 5
+  if (!isCut && lots > get(state, terms, TERMS.MAX_LOTS)) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
   const best = get(state, pairRow(state, pair), sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)
   const touch = best === NO_ASK ? 0 : best
   const price = market ? touch : limit
   const perTick = lots * getF64(state, terms, TERMS.TICK_LOT_ATOMS_F64)
-  if (price > 0 && !reduces && price * perTick < getF64(state, terms, TERMS.MIN_NOTIONAL)) return REFUSALS.BELOW_MIN_NOTIONAL.number
+  const cheap = price > 0 && !reduces && price * perTick < getF64(state, terms, TERMS.MIN_NOTIONAL)
+  if (cheap && !sellsAll(state, account, pair, flags, lots)) return REFUSALS.BELOW_MIN_NOTIONAL.number
   const highest = sell !== 0 && touch > limit ? touch : limit
-  return highest * perTick > MAX_NOTIONAL ? REFUSALS.ABOVE_MAX_ORDER_SIZE.number : 0
+  return !isCut && highest * perTick > MAX_NOTIONAL ? REFUSALS.ABOVE_MAX_ORDER_SIZE.number : 0
+}
+
+/**
+ * True when a spot SELL offers all that its payer has available, so that what is left of a balance can be sold. What may rest needs a payer
+ * with nothing else of the base locked: so one balance has at most one such order in a book.
+ */
+function sellsAll(state: State, account: number, pair: number, flags: number, lots: number): boolean {
+  const spot = (flags & (Flag.SELL | Flag.MARGIN)) === Flag.SELL
+  if (!spot || lots < 1 || scalar(state, SCALAR.RULES) < 5) return false
+  const payer = payerFor(state, account, flags)
+  if (payer < 0) return false
+  const { registers } = state
+  const terms = termsRow(state, pair)
+  const balance = balanceRow(state, payer, get(state, terms, TERMS.BASE))
+  registers[R.REQUIRED] = BigInt(lots | 0) * getI64(state, terms, TERMS.LOT_ATOMS)
+  registers[R.AMOUNT] = getI64(state, balance, BALANCE.AVAILABLE) + registers[R.RELEASE]! - registers[R.REQUIRED]!
+  if (registers[R.AMOUNT]! < 0n || registers[R.AMOUNT]! >= getI64(state, terms, TERMS.LOT_ATOMS)) return false
+  return (flags & RESTS_NOT) !== 0 || getI64(state, balance, BALANCE.LOCKED) === registers[R.RELEASE]!
 }
 
 /**
@@ -76,7 +101,7 @@ export function checkTerms(state: State, pair: number, flags: number, limit: num
 export function checkRoom(state: State, account: number, flags: number): number {
   const free = state.maxOrders - scalar(state, SCALAR.ORDERS_LIVE)
   if (free <= 0) return REFUSALS.OVERLOADED.number
-  if ((flags & (Flag.MARKET | Flag.IOC | Flag.FOK)) !== 0) return 0
+  if ((flags & RESTS_NOT) !== 0) return 0
   const row = accountRow(state, account)
   if (get(state, row, ACCOUNT.OPEN_ORDERS) >= state.maxOpenOrders) return REFUSALS.TOO_MANY_OPEN_ORDERS.number
   if (scalar(state, SCALAR.RULES) < 1) return 0

@@ -54,7 +54,7 @@ export function noteConnection(state: State, command: Views, base: number, accou
 /** So many connections of the account do not count any more. */
 export function forgetConnections(state: State, account: number, connections: number): void {
   const row = disconnectRow(state, account)
-  const left = Math.max(0, get(state, row, DISCONNECT.CONNECTIONS) - connections)
+  const left = Math.max(0, get(state, row, DISCONNECT.CONNECTIONS) - Math.max(0, connections))
   set(state, row, DISCONNECT.CONNECTIONS, left)
   if (left === 0) set(state, row, DISCONNECT.GRACE_MS, 0)
 }

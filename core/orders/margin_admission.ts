@@ -55,6 +55,7 @@ import type { State } from '../state/state.ts'
 import { PATH_TOO_LONG } from '../book/walk.ts'
 import { walkPerp } from '../book/perp_walk.ts'
 import { lotsToRest } from '../book/reduce_only.ts'
+import { mostLots } from './most_lots.ts'
 
 const C = ORDER_COMMAND.at
 /** Of {@link meantMarginAccount}. */
@@ -91,7 +92,7 @@ export function checkPlaced(
   note(state, N.LOTS, lots)
   note(state, N.LEVERAGE, reduces ? 0 : read(command, base, C.leverage))
   state.registers[R.BROUGHT] = 0n
-  if (reduces) return checkReduction(state, flags, lots, (flags & RESTS_NOT) === 0)
+  if (reduces) return checkReduction(state, pair, flags, limit, lots, (flags & RESTS_NOT) === 0)
   state.registers[R.BROUGHT] = readI64(command, base, C.collateral)
   if (state.registers[R.BROUGHT]! < 0n) return REFUSALS.VALIDATION_ERROR.number
   return checkOpening(state, account, pair, flags, limit, lots)
@@ -123,7 +124,7 @@ function checkAgain(state: State, position: number, flags: number, limit: number
   let code = checkMode(state, pair, reduces)
   if (code === 0) code = checkBucket(state, flags)
   if (code !== 0) return code
-  if (reduces) return checkReduction(state, flags, lots, false)
+  if (reduces) return checkReduction(state, pair, flags, limit, lots, false)
   return checkOpening(state, get(state, position, POSITION.ACCOUNT), pair, flags, limit, lots)
 }
 
@@ -197,15 +198,20 @@ function checkCopies(state: State, flags: number): number {
   return closes ? 0 : REFUSALS.COPY_MARGIN_ACCOUNT.number
 }
 
-/** A position to reduce; the lots are cut to it. `counts`: it is one more that may rest. */
-function checkReduction(state: State, flags: number, lots: number, counts: boolean): number {
+/**
+ * A position to reduce; the lots are cut to it, and since the rules 5 to what one order may have: what is left is for the next one.
+ * `counts`: it is one more that may rest.
+ */
+function checkReduction(state: State, pair: number, flags: number, limit: number, lots: number, counts: boolean): number {
   const position = noted(state, N.POSITION)
   const held = position < 0 ? 0 : get(state, position, POSITION.LOTS)
   const size = (flags & Flag.SELL) !== 0 ? held : -held
   if (size <= 0) return REFUSALS.REDUCE_ONLY_REJECTED.number
   if (counts && get(state, position, POSITION.REDUCE_ORDERS) >= REDUCE_ORDERS_MAX) return REFUSALS.TOO_MANY_REDUCE_ONLY.number
-  if (lots > size) note(state, N.LOTS, size)
-  return 0
+  const cut = lots > size ? size : lots
+  const most = scalar(state, SCALAR.RULES) < 5 ? cut : mostLots(state, pair, (flags & Flag.SELL) !== 0, limit)
+  note(state, N.LOTS, cut < most ? cut : most)
+  return most < 1 ? REFUSALS.ABOVE_MAX_ORDER_SIZE.number : 0
 }
 
 /** What an order must satisfy that may open or enlarge a position. Register BROUGHT is what it brings at least. */

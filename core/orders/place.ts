@@ -95,8 +95,10 @@ export function enterOrder(state: State, command: Views, base: number, account: 
   let code = checkOrder(state, command, base, account, pair, flags, limit, lots)
   const brings = (read(command, base, C.options) & Option.LEGS) !== 0
   if (brings && code === 0) code = checkEntryLegs(state, command, base, account, pair, flags, limit)
-  if (agent >= 0 && code === 0 && lacksNotional(state, agent, pair, flags, limit, lots) !== 0) code = NOT_ALLOWED
   const size = margin && code === 0 ? noted(state, N.LOTS) : lots
+  // What is cut is not asked for.
+  const asked = scalar(state, SCALAR.RULES) < 5 ? lots : size
+  if (agent >= 0 && code === 0 && lacksNotional(state, agent, pair, flags, limit, asked) !== 0) code = NOT_ALLOWED
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, size, account) : 0
   if (left === PATH_TOO_LONG) code = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
   else if (left < 0 && (flags & Flag.CANCEL_BOTH) !== 0) code = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
@@ -143,7 +145,8 @@ function checkOrder(
   state: State, command: Views, base: number, account: number, pair: number, flags: number, limit: number, lots: number,
 ): number {
   let code = checkRoom(state, account, flags)
-  if (code === 0) code = checkTerms(state, pair, flags, limit, lots)
+  state.registers[R.RELEASE] = 0n
+  if (code === 0) code = checkTerms(state, account, pair, flags, limit, lots)
   if (code !== 0) return code
   const ends = (flags & Flag.EXPIRES) !== 0
   if (ends && readF64(command, base, C.expiresAt) <= now(state)) return REFUSALS.INVALID_EXPIRATION.number
@@ -153,7 +156,6 @@ function checkOrder(
   code = checkPostOnly(state, pair, flags, limit)
   if (code !== 0) return code
   if ((flags & Flag.MARGIN) !== 0) return checkMargin(state, command, base, account, pair, flags, limit, lots)
-  state.registers[R.RELEASE] = 0n
   return checkFunds(state, account, pair, flags, limit, lots)
 }
 

@@ -67,7 +67,7 @@ function check(
 ): number {
   if (get(state, pairRow(state, pair), PAIR.STATUS) !== PairStatus.ACTIVE) return REFUSALS.PAIR_NOT_ACTIVE.number
   let code = checkRoom(state, account, flags)
-  if (code === 0) code = checkTerms(state, pair, flags, limit, lots)
+  if (code === 0) code = checkTerms(state, account, pair, flags, limit, lots)
   if (code === 0) code = checkMargin(state, command, base, account, pair, flags, limit, lots)
   if (code !== REFUSALS.STRATEGY_KEY_UNKNOWN.number) return code
   // Whoever places an order with a new strategy key makes its bucket first (OPEN_RISK_BUCKET), which is an empty one.

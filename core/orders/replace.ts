@@ -15,12 +15,12 @@ import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { lockRemaining } from '../ledger/holds.ts'
-import { LEVEL, ORDER } from '../state/columns.ts'
+import { LEVEL, ORDER, SCALAR } from '../state/columns.ts'
 import { POSITION } from '../state/margin_rows.ts'
 import { emitClientOrderId, emitOrderEnded, emitOrderResult, emitResult } from '../events/emit.ts'
 import { findClientOrderId } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { addF64, copyOf, get, getI64, levelRow, noted } from '../state/rows.ts'
+import { addF64, copyOf, get, getI64, levelRow, noted, scalar } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { clearExpiredTouch, isExpired } from '../book/match.ts'
 import { N, R } from '../state/balances.ts'
@@ -72,6 +72,8 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   if (command.i32[base + C.targetLength] !== 0 && (price < 0 || lots < 0)) code = price < 0 ? -price : -lots
   if (code === 0 && !clearExpiredTouch(state, get(state, row, ORDER.PAIR), flags & Flag.SELL, price)) code = REFUSALS.OVERLOADED.number
   if (code === 0) code = checkSuccessor(state, command, base, row, flags, price, lots)
+  // What is cut is not asked for.
+  if (code === 0 && isMargin(state, row) && scalar(state, SCALAR.RULES) >= 5) lots = noted(state, N.LOTS)
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, get(state, row, ORDER.PAIR), flags, price, lots)
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {
@@ -109,8 +111,12 @@ function successorFlags(old: number, given: number, options: number): number {
 function checkSuccessor(state: State, command: Views, base: number, row: number, flags: number, price: number, lots: number): number {
   const account = get(state, row, ORDER.ACCOUNT)
   const pair = get(state, row, ORDER.PAIR)
+  const samePayer = ((flags ^ get(state, row, ORDER.FLAGS)) & Flag.MASTER_FUNDED) === 0
+  // Two stores: a choice between two BigInts would be allocated.
+  if (samePayer) state.registers[R.RELEASE] = getI64(state, row, ORDER.HOLD)
+  else state.registers[R.RELEASE] = 0n
   let code = checkOpen(state, pair, 0)
-  if (code === 0) code = checkTerms(state, pair, flags, price, lots)
+  if (code === 0) code = checkTerms(state, account, pair, flags, price, lots)
   const length = command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT
   if (code === 0 && length !== 0) {
     const holder = findClientOrderId(state, account, command.i32, base + C.label, length)
@@ -118,10 +124,6 @@ function checkSuccessor(state: State, command: Views, base: number, row: number,
   }
   if (code === 0) code = checkPostOnly(state, pair, flags, price)
   if ((flags & Flag.MARGIN) !== 0) return code === 0 ? checkSuccessorMargin(state, row, flags, price, lots) : code
-  const samePayer = ((flags ^ get(state, row, ORDER.FLAGS)) & Flag.MASTER_FUNDED) === 0
-  // Two stores: a choice between two BigInts would be allocated.
-  if (samePayer) state.registers[R.RELEASE] = getI64(state, row, ORDER.HOLD)
-  else state.registers[R.RELEASE] = 0n
   if (code === 0) code = checkFunds(state, account, pair, flags, price, lots)
   return code
 }

@@ -23,5 +23,7 @@
  *      - one step of an index is no more than the least initial margin bears with its costs (margin/index_step.ts)
       - the day of all counts withdrawals that are signed, with a part kept for small and first ones; approval counts what an account asks
         for in a day (programs/withdrawals.ts)
+ *      - an order that reduces is cut to what one order may have, and the value that an agent is granted counts what is left; a spot SELL
+ *        of all that is available may be smaller than an order must be (orders/admission.ts)
  */
 export const RULES = 5

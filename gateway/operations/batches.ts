@@ -23,7 +23,7 @@ import {
 } from './operation.ts'
 import { OrderItem, placeTerms, ReplaceItem } from './order_terms.ts'
 import {
-  answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf,
+  answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf, Submitted, submittedOf,
 } from './order_record.ts'
 import { orderRefusal } from './engine_refusal.ts'
 import { LegIds, orderLegIds } from './leg_answer.ts'
@@ -164,7 +164,7 @@ function checkItem(check: Check, item: unknown): Refused | null {
 const MaybeSequenced = { sequence: Type.Optional(Sequenced.sequence), engineTime: Type.Optional(Sequenced.engineTime) }
 const Created = Type.Object({
   orderId: Type.Optional(fields.orderId),
-  matchResult: Type.Optional(field(MatchResult, 'What the order met when it arrived.')), ...LegIds, ...MaybeSequenced,
+  matchResult: Type.Optional(field(MatchResult, 'What the order met when it arrived.')), ...Submitted, ...LegIds, ...MaybeSequenced,
   error: Type.Optional(
     field(ItemError, 'Why this item was refused; absent when it was carried out.'),
   ),
@@ -178,7 +178,7 @@ const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   opening: (openings, gateway, { account }, terms) => openings.of(gateway, account, terms),
   accepted: (gateway, records, base, { returnFills, legs }) => ({
     orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base, returnFills),
-    ...orderLegIds(gateway, records, base, legs), ...orderSequenced(records, base),
+    ...submittedOf(gateway, records, base), ...orderLegIds(gateway, records, base, legs), ...orderSequenced(records, base),
   }),
   refusal: orderRefusal,
   refused: (_item, error) => ({ error }),

@@ -1,24 +1,22 @@
 /**
  * Closing the copy positions of follows, which are kept: CloseFollowPositions and CloseAllFollowPositions (specification, Copy trading).
  *
- * A follow is one batch of orders: a MARKET close for each open position of its margin account, as ClosePosition places it, and admitted as
- * a whole. One that finds no room is a failed follow, and the others still close. Neither copy trading nor maintenance stops it: closes are
- * taken always. How it ends is counted by the answers: `positionsNotClosed` are those whose close was refused or not filled in full.
+ * A follow is one batch of orders: a MARKET close for each open position of its margin account, as ClosePosition places
+ * it, by several orders where one may not be as large (close_parts.ts), and admitted as a whole. One that finds no room
+ * is a failed follow, and the others still close. Neither copy trading nor maintenance stops it: closes are taken
+ * always. How it ends is counted by the answers: `positionsNotClosed` are those whose close was refused or not filled in
+ * full.
  */
 import Type from 'typebox'
-import { ORDER_ANSWER } from '../../core/layout/answers.ts'
-import { CommandType } from '../../core/layout/command.ts'
 import { FollowState } from '../../core/layout/copying.ts'
-import { RESULT } from '../../core/layout/event.ts'
 import { followId } from '../../core/layout/ids.ts'
-import type { Views } from '../../core/layout/table.ts'
 import { readFollows, type FollowView } from '../../core/view/copying.ts'
 import { readMarginAccounts, type MarginAccountView } from '../../core/view/margin.ts'
-import { encodeOrder } from '../bridge/encode.ts'
-import { CREDIT, noRoom, registerUntil, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
+import { CREDIT, noRoom, send, WAY_OUT } from '../bridge/engine_client.ts'
 import type { OrderTerms } from '../bridge/terms.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
+import { CloseParts } from './close_parts.ts'
 import { closeTerms } from './close_terms.ts'
 import { followIdField, followNamed, noFollow } from './copy_record.ts'
 import * as sample from './example_values.ts'
@@ -36,46 +34,14 @@ interface FailedFollow { followId: string; reason: string }
 
 const idOf = ({ createdSequence, row }: FollowView): string => followId(createdSequence, row)
 
-/** The closes of one follow, in flight. */
-class Closing implements PendingRequest {
-  readonly closed: ClosedFollow
-  readonly #lots: readonly number[]
-  readonly #done: () => void
-  #left: number
-
-  constructor(followId: string, lots: readonly number[], done: () => void) {
-    this.closed = { followId, closeOrdersPlaced: 0, positionsNotClosed: 0 }
-    this.#lots = lots
-    this.#left = lots.length
-    this.#done = done
-  }
-
-  onResult({ i32 }: Views, base: number, index: number): void {
-    const accepted = i32[base + RESULT.at.code]! === 0
-    if (accepted) this.closed.closeOrdersPlaced++
-    // As much of it as there was when it was read.
-    const filled = accepted && i32[base + ORDER_ANSWER.at.remaining]! === 0 && i32[base + ORDER_ANSWER.at.lots]! >= this.#lots[index]!
-    if (!filled) this.closed.positionsNotClosed++
-    if (--this.#left === 0) this.#done()
-  }
-
-  onDeadline(): void {
-    this.closed.positionsNotClosed++
-    if (--this.#left === 0) this.#done()
-  }
-}
-
-/** Closes of the open positions in the margin account of a follow, and what each has. */
-function closesOf({ genesis }: Gateway, accounts: readonly MarginAccountView[], follow: FollowView): { terms: OrderTerms; size: number }[] {
+/** Closes of the open positions in the margin account of a follow. */
+function closesOf({ genesis }: Gateway, accounts: readonly MarginAccountView[], follow: FollowView): OrderTerms[] {
   const margin = accounts.find(({ row, createdSequence }) => row === follow.marginAccount && createdSequence === follow.marginSequence)
   const open = margin?.buckets.flatMap(({ positions }) => positions.filter(({ openedSequence }) => openedSequence > 0)) ?? []
   return open.flatMap((position) => {
     const pair = genesis.pairs[position.pair]!
     const terms = closeTerms(pair, position, {})
-    if (terms instanceof Refused) return []
-    const size = terms.lots
-    terms.lots = Math.min(size, pair.maxLots)
-    return [{ terms, size }]
+    return terms instanceof Refused ? [] : [terms]
   })
 }
 
@@ -86,27 +52,29 @@ function closeFollows(
 ): void {
   const { engine, config } = gateway
   const failed: FailedFollow[] = []
-  const closings: Closing[] = []
+  const closings: ClosedFollow[] = []
   const until = performance.now() + config.batchDeadlineMs
   let left = 1
   const finish = (): void => {
-    if (--left === 0) done(closings.map(({ closed }) => closed), failed)
+    if (--left === 0) done(closings, failed)
   }
   for (const follow of follows) {
     const closes = closesOf(gateway, accounts, follow)
-    const closing = new Closing(idOf(follow), closes.map(({ size }) => size), finish)
+    const closed: ClosedFollow = { followId: idOf(follow), closeOrdersPlaced: 0, positionsNotClosed: 0 }
     const full = closes.length === 0 ? null : noRoom(engine, call.account, closes.length * CREDIT, WAY_OUT)
     if (full !== null) {
-      failed.push({ followId: idOf(follow), reason: full })
+      failed.push({ followId: closed.followId, reason: full })
       continue
     }
-    closings.push(closing)
+    closings.push(closed)
     if (closes.length === 0) continue
-    left++
-    closes.forEach(({ terms }, index) => {
-      const correlation = registerUntil(engine, closing, call.account, CREDIT, WAY_OUT, until, index)
-      encodeOrder(engine, slotAt(engine), CommandType.PLACE_ORDER, correlation, call, terms)
-    })
+    left += closes.length
+    const count = ({ orderIds, isClosed }: CloseParts): void => {
+      closed.closeOrdersPlaced += orderIds.length
+      if (!isClosed) closed.positionsNotClosed++
+      finish()
+    }
+    for (const terms of closes) new CloseParts(gateway, call, terms, WAY_OUT, until, count).encode()
     send(engine)
   }
   finish()

@@ -144,6 +144,18 @@ export const sequencedOf = ({ f64 }: Views, base: number): Sequenced => ({
 export const answeredQuantity = (gateway: Gateway, { i32 }: Views, base: number): string =>
   quantityText(gateway.genesis.pairs[i32[base + ORDER_ANSWER.at.pair]!]!, i32[base + ORDER_ANSWER.at.lots]!)
 
+/** What a created reduceOnly order is for, which may be less than what was asked for. */
+export const Submitted = {
+  submittedQuantity: Type.Optional(
+    field(Decimal, 'Of a reduceOnly order: the quantity that it is for, at most what is open and at most what one order may have.'),
+  ),
+}
+
+/** {@link Submitted} of the RESULT at word `base`. */
+export const submittedOf = (gateway: Gateway, records: Views, base: number): Static<Type.TObject<typeof Submitted>> =>
+  ((records.u32[base + ORDER_ANSWER.at.flags]! & Flag.REDUCE_ONLY) === 0
+    ? {} : { submittedQuantity: answeredQuantity(gateway, records, base) })
+
 /** Id of the order that was replaced, in the RESULT of a replacement. */
 export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId(
   f64[(base + ORDER_ANSWER.at.replacedSequence) >>> 1]!, i32[base + ORDER_ANSWER.at.replacedSlot]!,

@@ -17,7 +17,7 @@ import { submitKeyed } from './idempotency.ts'
 import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import {
-  answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf,
+  answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf, Submitted, submittedOf,
 } from './order_record.ts'
 import { orderRefusal } from './engine_refusal.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
@@ -54,7 +54,10 @@ export const CreateOrder = operation({
     + 'of now too, the `orders` channel tells: its `commandSequence` is the `sequence` of this answer for fills on arrival. A refusal '
     + 'is an error and leaves no order behind.\n\nSend an `idempotencyKey` if you may have to repeat the request: see '
     + 'Idempotency. A MARKET order trades inside a protective band of 1,000 basis points, or less if `slippageToleranceBps` says so, and '
-    + 'what is left is cancelled.\n\nAn order of a perpetual may bring `takeProfit`, `stopLoss` and `trailingStop` with it. What was made '
+    + 'what is left is cancelled. A `reduceOnly` order is cut to what is open and to what one order may have: `submittedQuantity` says '
+    + 'how much it is for. On a spot pair a SELL of all that is available may be smaller and worth less than an order must be; one that '
+    + 'may rest only while nothing else of the base token is locked.\n\nAn order of a perpetual may bring `takeProfit`, '
+    + '`stopLoss` and `trailingStop` with it. What was made '
     + 'of them is named in the answer; it waits until the order fills, and ends with it when nothing did.',
   answer: 'The order was accepted.',
   refusals: [...TERMS, ...LEGS, ...KEYED, ...COMMAND],
@@ -62,7 +65,7 @@ export const CreateOrder = operation({
   output: Type.Object(
     {
       orderId: fields.orderId, status: field(Success, 'SUCCESS: what was asked for was done.'), message: fields.message,
-      matchResult: field(MatchResult, 'What the order met when it arrived.'), ...LegIds, ...Sequenced,
+      matchResult: field(MatchResult, 'What the order met when it arrived.'), ...Submitted, ...LegIds, ...Sequenced,
     },
   ),
   example: {
@@ -81,6 +84,7 @@ export const CreateOrder = operation({
         status: SUCCESS,
         message: 'Order accepted',
         matchResult: matchResultOf(gateway, records, base, terms.returnFills),
+        ...submittedOf(gateway, records, base),
         ...orderLegIds(gateway, records, base, terms.legs),
         ...orderSequenced(records, base),
       }),

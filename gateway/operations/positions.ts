@@ -6,16 +6,17 @@
  */
 import Type, { type Static } from 'typebox'
 import { COLLATERAL_ANSWER, ORDER_ANSWER } from '../../core/layout/answers.ts'
-import { CommandType } from '../../core/layout/command.ts'
 import { IdKind, parseId, positionId, type Id } from '../../core/layout/ids.ts'
 import type { HistoryFundingPayment, Named } from '../../core/history/answer/queries.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 import { MarginMode } from '../../core/view/margin.ts'
 import { readMarginAccounts, readPosition, type PositionInBucket } from '../../core/view/margin.ts'
+import { CREDIT, noRoom, send, WAY_IN } from '../bridge/engine_client.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
+import { CloseParts, ORDERS_MAX } from './close_parts.ts'
 import { CloseBody, closeTerms } from './close_terms.ts'
 import * as sample from './example_values.ts'
 import { pairFilter, TimeRange } from './history_filters.ts'
@@ -24,9 +25,8 @@ import { ListingOutput, ListingQuery, PAGES, type ListingFields, type ListingInp
 import { listLive } from './live_listing.ts'
 import { bucketIdOf, marginAccountIdField, marginIdOf, riskBucketIdField } from './margin_summary.ts'
 import { bucketMove, MoveBody, moveCollateral } from './margin_transfers.ts'
-import { Decimal, operation, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
-import { createdId, MatchResult, matchResultOf, orderSequenced, Sequenced } from './order_record.ts'
-import { submitOrder } from './orders.ts'
+import { Decimal, fullRefusal, operation, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
+import { MatchResult, matchResultOf, orderSequenced, Sequenced } from './order_record.ts'
 import {
   closedPositionRecord, positionIdField, PositionRecord, positionRecord, PositionRiskRecord, positionRiskRecord, PositionSideName,
   PositionStatus,
@@ -160,8 +160,10 @@ export const ClosePosition = operation({
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'none',
   summary: 'Close a position',
   description: 'Places a reduce-only order against the position: MARKET for all of it unless the request says otherwise. It never turns '
-    + 'the position and cannot meet another one. Stays available in maintenance, while prices are stale and where only '
-    + 'reduceOnly orders are taken.',
+    + 'the position and cannot meet another one. A position that is larger than one order may be (`maxOrderSize`) is closed by several '
+    + `orders, one after the other, ${ORDERS_MAX} at most, until one of them is not filled in full: \`submittedQuantity\` and `
+    + '`matchResult` are of all of them, `closeOrderIds` names them. What is left is closed by the next request. Stays available in '
+    + 'maintenance, while prices are stale and where only reduceOnly orders are taken.',
   answer: 'The order was accepted.',
   refusals: [
     'POSITION_NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', 'PAIR_NOT_ACTIVE', 'REDUCE_ONLY_REJECTED', 'RISK_BUCKET_IN_LIQUIDATION',
@@ -171,18 +173,19 @@ export const ClosePosition = operation({
   body: CloseBody,
   bodyRule: 'optional',
   output: Type.Object({
-    closeOrderId: field(Uuid, 'The order that closes it.'),
+    closeOrderId: field(Uuid, 'The order that closes it, or the first of them.'),
+    closeOrderIds: field(Type.Array(Uuid), 'All orders that close it, in the order in which they were placed.'),
     status: field(Type.Literal('SUCCESS'), 'SUCCESS: what was asked for was done.'),
     message: fields.message,
-    submittedQuantity: field(Decimal, 'Quantity of the order: what was asked for, at most what is open.'),
-    matchResult: field(MatchResult, 'What the order met when it arrived.'),
+    submittedQuantity: field(Decimal, 'Quantity of all these orders: what was asked for, at most what is open.'),
+    matchResult: field(MatchResult, 'What the orders met when they arrived, together.'),
     ...Sequenced,
   }),
   example: {
     input: { positionId: sample.POSITION, quantity: '0.05' },
     output: {
-      closeOrderId: sample.ORDER, status: 'SUCCESS', message: 'Close accepted', submittedQuantity: '0.05', matchResult: sample.filled,
-      sequence: 42, engineTime: sample.MOMENT,
+      closeOrderId: sample.ORDER, closeOrderIds: [sample.ORDER], status: 'SUCCESS', message: 'Close accepted', submittedQuantity: '0.05',
+      matchResult: sample.filled, sequence: 42, engineTime: sample.MOMENT,
     },
   },
   run: (gateway, call, input) => {
@@ -191,14 +194,21 @@ export const ClosePosition = operation({
     const pair = gateway.genesis.pairs[found.position.pair]!
     const terms = closeTerms(pair, found.position, input)
     if (terms instanceof Refused) return call.refuse(terms)
-    submitOrder(gateway, call, CommandType.PLACE_ORDER, terms, (records, base) => call.answer({
-      closeOrderId: createdId(records, base),
-      status: 'SUCCESS',
-      message: 'Close accepted',
-      submittedQuantity: quantityText(pair, records.i32[base + ORDER_ANSWER.at.lots]!),
-      matchResult: matchResultOf(gateway, records, base, false),
-      ...orderSequenced(records, base),
-    }))
+    const full = noRoom(gateway.engine, call.account, CREDIT, WAY_IN)
+    if (full !== null) return call.refuse(fullRefusal(full))
+    new CloseParts(gateway, call, terms, WAY_IN, performance.now() + gateway.config.deadlineMs, ({ refused, orderIds, all }) => {
+      if (refused !== null) return call.refuse(refused)
+      call.answer({
+        closeOrderId: orderIds[0]!,
+        closeOrderIds: orderIds,
+        status: 'SUCCESS',
+        message: 'Close accepted',
+        submittedQuantity: quantityText(pair, all.i32[ORDER_ANSWER.at.lots]!),
+        matchResult: matchResultOf(gateway, all, 0, false),
+        ...orderSequenced(all, 0),
+      })
+    }).encode()
+    send(gateway.engine)
   },
 })
 

@@ -127,6 +127,9 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['state/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
   ['book/levels.ts', 'if (next < 0) set(state, at, LEVEL.TAIL', 'if (next < -1) set(state, at, LEVEL.TAIL'],
   ['orders/admission.ts', 'PROTECTIVE_BAND_BPS = 1000', 'PROTECTIVE_BAND_BPS = 999'],
+  // A small SELL need not be all there is; it may rest beside others of its balance.
+  ['orders/admission.ts', ' || registers[R.AMOUNT]! >= getI64(state, terms, TERMS.LOT_ATOMS)) return false', ') return false'],
+  ['orders/admission.ts', 'getI64(state, balance, BALANCE.LOCKED) === registers[R.RELEASE]!', 'true'],
   ['orders/admission.ts', 'Math.ceil(', 'Math.floor('],
   ['orders/admission.ts', '>= state.maxOpenOrders', '> state.maxOpenOrders'],
   // A resting order would follow its account to another tier.
@@ -362,6 +365,7 @@ const runs = [
   ['older', 400, 677], ['older', 1000, 744], ['tight', 500, 801], ['tiers', 1500, 785],
   ['tight', 40000, 50], ['market', 40000, 50],
 ]
+const selling = [['market', 4000, 95], ['family', 4000, 95]]
 const withDeadlines = [
   ['market', 8000, 50], ['tight', 8000, 50], ['visited', 8000, 50], ['family', 8000, 50], ['waiting', 8000, 50],
   ['waiting', 12000, 62],
@@ -369,6 +373,7 @@ const withDeadlines = [
 try {
   midnight()
   duelApplications({ seed: 50, commands: 4000 })
+  for (const [variant, commands, seed] of selling) duel({ variant, seed, commands, checkEvery: 50, sellsAll: true })
   for (const [variant, commands, seed] of withDeadlines) duel({ variant, seed, commands, checkEvery: 50, workload: { deadlines: true } })
   for (const [variant, commands, seed, checkEvery = 50] of runs) duel({ variant, seed, commands, checkEvery })
 } catch (error) {

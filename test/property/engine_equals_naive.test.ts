@@ -66,6 +66,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'vaultVisitors', seed: 102, commands: 16_000, checkEvery: 7 },
   { variant: 'launches', seed: 80, commands: 60_000, checkEvery: 97 },
   { variant: 'launches', seed: 81, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  ...['market', 'family', 'builder'].map((variant): DuelOptions =>
+    ({ variant, seed: 95, commands: 24_000, checkEvery: 97, sellsAll: true })),
   ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>
     ({ variant, seed: 90, commands: 16_000, checkEvery: 7, workload: { deadlines: true } })),
 ]

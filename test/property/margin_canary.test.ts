@@ -47,6 +47,8 @@ const MARGIN: Faults = [
 const CANCELS_OTHER = 'if (sibling !== 0) endConditional('
 /** Of orders that wait. */
 const WAITING_FAULTS: Faults = [
+  // What reduces is larger than one order may be.
+  ['orders/margin_admission.ts', 'note(state, N.LOTS, cut < most ? cut : most)', 'note(state, N.LOTS, cut)'],
   // A watermark is not raised; it goes down as well; two groups become one in the wrong place; a stop fires a tick late, or early.
   ['margin/trails.ts', '        set(state, group, TRAIL_GROUP.WATERMARK, mark)\n', ''],
   ['margin/trails.ts', 'if (!isBetter(side, mark, get(state, group, TRAIL_GROUP.WATERMARK))) break', ''],

@@ -35,7 +35,7 @@ const RUNS: MarginDuelOptions[] = [
   { variant: 'perps', seed: 3, commands: 16_000, checkEvery: 1, stormEvery: 1800 },
   { variant: 'perpsTight', seed: 4, commands: 56_000, checkEvery: 97, stormEvery: 1200 },
   { variant: 'perpsTight', seed: 5, commands: 24_000, checkEvery: 7, stormEvery: 700 },
-  { variant: 'perpsWaiting', seed: 31, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
+  { variant: 'perpsWaiting', seed: 34, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
   { variant: 'perpsWaiting', seed: 32, commands: 16_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'perpsBuilder', seed: 41, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
   { variant: 'perpsReferred', seed: 44, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },

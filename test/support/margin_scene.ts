@@ -48,9 +48,8 @@ const PAIRS = ['A', 'B', 'S']
 const SCALE = 6
 const FAR = 4e12
 
-export interface MarginScenario {
-  given: string[]
-  when: [step: string, outcome: string][]
+/** What the perpetuals and their collateral are like. */
+export interface MarginTerms {
   /** Fees in bps of both perpetuals; absent: none. */
   fees?: [maker: string, taker: string]
   limits?: Record<string, number>
@@ -58,6 +57,13 @@ export interface MarginScenario {
   scale?: number
   /** maxPositionSize; absent: 1000. */
   most?: number
+  /** maxOrderSize; absent: 100000. */
+  largest?: number
+}
+
+export interface MarginScenario extends MarginTerms {
+  given: string[]
+  when: [step: string, outcome: string][]
   positions?: string[]
   resting?: string[]
   money?: string[]
@@ -83,11 +89,10 @@ export class MarginScene {
 
   private readonly scale: number
 
-  constructor(
-    { fees = ['0', '0'], limits = {}, most = 1000, scale = SCALE }: Pick<MarginScenario, 'fees' | 'limits' | 'most' | 'scale'> = {},
-  ) {
+  constructor({ fees = ['0', '0'], limits = {}, most = 1000, largest = 100_000, scale = SCALE }: MarginTerms = {}) {
     this.scale = scale
-    const terms = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: '100000', makerFeeBps: fees[0], takerFeeBps: fees[1] }
+    const sizes = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: String(largest) }
+    const terms = { ...sizes, makerFeeBps: fees[0], takerFeeBps: fees[1] }
     const perp = { riskTiers: TIERS, maxPositionSize: String(most), indexBandBps: '10000', staleSeconds: 30 }
     const pairs = [perpPair('A/USD-PERP', perp, terms), perpPair('B/USD-PERP', perp, terms), pairSpec('S/USD', terms)]
     const assets: [string, number, string][] = [['USD', scale, '1000000'], ['A', 0, '1'], ['B', 0, '1'], ['S', 0, '1']]

@@ -12,7 +12,7 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
 import { createState, type State } from '../../core/state/state.ts'
-import { commandName, typeOfKind, COMMAND_SLOTS } from '../../core/layout/command.ts'
+import { commandName, CommandType, COMMAND_SLOTS, Flag, ORDER_COMMAND, typeOfKind } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { copySpendLimit } from '../../core/view/families.ts'
 import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
@@ -43,6 +43,8 @@ export interface DuelOptions {
   outboxRecords?: number
   /** Called before every command: the canary's chance to spoil the state. */
   spoil?: (state: State, index: number) => void
+  /** Now and then a spot SELL is for all that its account has available. */
+  sellsAll?: boolean
 }
 
 export interface DuelReport {
@@ -104,6 +106,7 @@ export function duel(options: DuelOptions): DuelReport {
   for (let index = 0; index < options.commands; index++) {
     options.spoil?.(state, index)
     workload.next(command, 0)
+    if (options.sellsAll === true && index % ALL_EVERY === 0) sellAll(naive, command)
     const decoded = decodeCommand(command, 0)
     let expected = viewsOf(new ArrayBuffer(0))
     let records = 0
@@ -132,6 +135,21 @@ export function duel(options: DuelOptions): DuelReport {
     if (index % turns.every === 0) expireSome(turns.most, state, naive, workload, report, run, said)
   }
   return report
+}
+
+/** See {@link DuelOptions}: one of so many commands. */
+const ALL_EVERY = 5
+
+/** Makes a spot SELL one of all that is available, which may be as small as it is. */
+function sellAll(naive: NaiveExchange, command: Views): void {
+  const decoded = decodeCommand(command, 0)
+  const sells = (Number(decoded['flags']) & (Flag.SELL | Flag.MARGIN)) === Flag.SELL
+  if (typeOfKind(command.u32[0]!) !== CommandType.PLACE_ORDER || !sells) return
+  const pair = naive.genesis.pairs[Number(decoded['pair'])]
+  const account = naive.signer(decoded)
+  if (pair === undefined || account < 0) return
+  const lots = naive.available(account, pair.base) / pair.lotAtoms
+  if (lots > 0n && lots < BigInt(2 ** 31)) command.i32[ORDER_COMMAND.at.lots] = Number(lots)
 }
 
 /** Commands between two turns of timers, and most that one writes; the same where TWAP orders wait for their slices. */

@@ -20,7 +20,7 @@ import {
 } from './naive_margin_changes.ts'
 import { coverPositions, forget, giveBack, lotsToReduce, reduceOnlyOf } from './naive_margin_fills.ts'
 import { openLots } from './naive_margin_prices.ts'
-import { has, isOver, path, ratesOf, valueOf, wordOf, type Ex, type Order, type Terms } from './naive_terms.ts'
+import { has, isOver, mostLots, path, ratesOf, valueOf, wordOf, type Ex, type Order, type Terms } from './naive_terms.ts'
 
 /** Resting orders that one order of a perpetual meets at most; reduce-only orders of one position. */
 export const PERP_PATH_MOST = 4000
@@ -126,7 +126,9 @@ function admitTo(
   const most = place.position === null ? 0 : lotsToReduce(place.position, has(flags, Flag.SELL))
   if (most === 0) return refused(CODE.REDUCE_ONLY_REJECTED)
   if (counts && reduceOnlyOf(ex, place.position!).length >= REDUCE_MOST) return refused(CODE.TOO_MANY_REDUCE_ONLY)
-  return { ...place, lots: Math.min(terms.lots, most), leverage: 0, brought: 0n }
+  const one = ex.inForce < 5 ? most : mostLots(ex, terms.pair, has(flags, Flag.SELL), terms.limit)
+  if (one < 1) return refused(CODE.ABOVE_MAX_ORDER_SIZE)
+  return { ...place, lots: Math.min(terms.lots, most, one), leverage: 0, brought: 0n }
 }
 
 /** What an order must satisfy that may open or enlarge a position. */

@@ -158,9 +158,10 @@ export function enter(
   const brings = has(Number(command['options']), Option.LEGS)
   const wrongLegs = brings ? entryLegsRefusal(ex, command, terms, admitted?.position ?? null) : 0
   if (wrongLegs !== 0) return no(wrongLegs)
-  const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
+  const cut = admitted === null ? terms.lots : admitted.lots
+  const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, ex.inForce < 5 ? terms : { ...terms, lots: cut })
   if (tooMuch !== 0) return no(CODE.AGENT_NOT_ALLOWED, tooMuch)
-  if (admitted !== null) terms.lots = admitted.lots
+  terms.lots = cut
   const seen = admitted === null ? simulate(ex, terms) : walkWhole(ex, terms, admitted)
   if (has(flags, Flag.FOK) && seen.tooLong) return no(CODE.ABOVE_MAX_ORDER_SIZE)
   const ownInFok = has(flags, Flag.FOK) ? seen.own : null

@@ -170,7 +170,7 @@ function noteConnection(ex: Ex, command: Decoded, account: number, agent: Agent 
 function closeConnections(ex: Ex, account: number, count: number): void {
   const known = ex.connections.get(account)
   if (known === undefined) return
-  known.open = Math.max(0, known.open - count)
+  known.open = Math.max(0, known.open - Math.max(0, count))
   if (known.open === 0) known.graceMs = 0
 }
 

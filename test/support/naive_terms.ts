@@ -128,6 +128,7 @@ export function mostLots(ex: Ex, pair: number, sells: boolean, limit: number): n
   const best = otherSide(ex, pair, sells)[0]?.price ?? 0
   const highest = sells && best > limit ? best : limit
   const { maxLots, tickLotAtoms } = ex.genesis.pairs[pair]!
+  if (highest === 0) return maxLots
   return Math.min(maxLots, Number(MOST_VALUE / (BigInt(highest) * tickLotAtoms)))
 }
 
@@ -137,13 +138,26 @@ export function termsRefusal(ex: Ex, terms: Terms): number {
   const market = has(flags, Flag.MARKET)
   if (!market && (limit < 1 || limit >= ex.genesis.limits.priceTicks)) return CODE.INVALID_TICK
   const reduces = has(flags, Flag.REDUCE_ONLY)
-  if (lots < (reduces ? 1 : rules.minLots)) return CODE.BELOW_MIN_ORDER_SIZE
-  if (lots > rules.maxLots) return CODE.ABOVE_MAX_ORDER_SIZE
+  const all = sellsAll(ex, terms)
+  const cut = reduces && ex.inForce >= 5
+  if (lots < (reduces || all ? 1 : rules.minLots)) return CODE.BELOW_MIN_ORDER_SIZE
+  if (!cut && lots > rules.maxLots) return CODE.ABOVE_MAX_ORDER_SIZE
   const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]?.price ?? 0
   const price = market ? touch : limit
-  if (price > 0 && !reduces && valueOf(ex, pair, price, lots) < rules.minNotionalAtoms) return CODE.BELOW_MIN_NOTIONAL
+  if (price > 0 && !reduces && !all && valueOf(ex, pair, price, lots) < rules.minNotionalAtoms) return CODE.BELOW_MIN_NOTIONAL
   const dearest = has(flags, Flag.SELL) ? Math.max(touch, limit) : limit
-  return valueOf(ex, pair, dearest, lots) > MOST_VALUE ? CODE.ABOVE_MAX_ORDER_SIZE : 0
+  return !cut && valueOf(ex, pair, dearest, lots) > MOST_VALUE ? CODE.ABOVE_MAX_ORDER_SIZE : 0
+}
+
+/** Since the rules 5: a spot SELL of every lot that is available; of one that may rest nothing else of the base may be locked. */
+function sellsAll(ex: Ex, { account, pair, flags, lots, released }: Terms): boolean {
+  if (ex.inForce < 5 || !has(flags, Flag.SELL) || has(flags, Flag.MARGIN)) return false
+  const payer = payerOf(ex, account, flags)
+  if (payer < 0) return false
+  const { base, lotAtoms } = ex.genesis.pairs[pair]!
+  const all = (ex.available(payer, base) + released) / lotAtoms
+  const rests = ![Flag.MARKET, Flag.IOC, Flag.FOK].some((flag) => has(flags, flag))
+  return BigInt(lots) === all && !(rests && ex.locked(payer, base) > released)
 }
 
 /** What an order may cost at most, in the asset it pays with; a MARKET BUY no further than where it costs more than `budget`. */

@@ -205,10 +205,11 @@ export class WaitingWorkload {
     return this.chance(1, 40) ? -1 : 1 + this.below(Math.max(1, Math.round(Math.abs(lots) * 1.4)))
   }
 
-  /** An order that is drawn too large is mostly as large as it may be; one that may have legs has some now and then. */
+  /** An order that is drawn too large and does not reduce is mostly as large as it may be; one that may have legs has some now and then. */
   private shaped(world: World, values: Decoded): Decoded {
     const { perp = null, maxLots = 0 } = this.genesis.pairs[Number(values['pair'])] ?? {}
-    const cut = perp !== null && Number(values['lots']) > maxLots && this.chance(4, 5)
+    const reduces = (Number(values['flags']) & Flag.REDUCE_ONLY) !== 0
+    const cut = perp !== null && !reduces && Number(values['lots']) > maxLots && this.chance(4, 5)
     return this.withLegs(world, cut ? { ...values, lots: Math.max(1, maxLots - this.below(3)) } : values)
   }
 

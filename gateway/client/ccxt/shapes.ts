@@ -374,7 +374,8 @@ export const arrivalTrades = ({ orderId, engineTime, matchResult }: Placed, side
 export function placedOf(answer: Output<'CreateOrder'>, asked: Input<'CreateOrder'>, symbol: string): UnifiedOrder {
   const { matchResult: { totalFilled, averageFillPrice, status, remainingQuantity, totalFilledQuote, totalFee } } = answer
   const { timestamp, datetime } = momentOf(answer.engineTime)
-  const terms = termsOf(asked, totalFilled, averageFillPrice)
+  // What reduces is cut to what is open and to what one order may have.
+  const terms = termsOf({ ...asked, quantity: answer.submittedQuantity ?? asked.quantity }, totalFilled, averageFillPrice)
   const fee = totalFee === undefined ? undefined : { cost: Number(totalFee), currency: quoteOf(symbol) }
   return {
     id: answer.orderId, ...terms, timestamp, datetime, lastUpdateTimestamp: timestamp, symbol, status: STATUS[status],

@@ -188,7 +188,9 @@ def placed_of(answer: Mapping[str, Any], asked: Mapping[str, Any], symbol: str) 
     total = result.get("totalFee")
     fee = None if total is None else {"cost": number_of(total), "currency": _quote_of(symbol)}
     moment = moment_of(answer["engineTime"])
-    order = _order(asked, symbol, {
+    # What reduces is cut to what is open and to what one order may have.
+    terms = {**asked, "quantity": answer.get("submittedQuantity") or asked["quantity"]}
+    order = _order(terms, symbol, {
         "id": answer["orderId"], **moment, "lastUpdateTimestamp": moment["timestamp"],
         "filled": result["totalFilled"], "remaining": result["remainingQuantity"],
         "average": result.get("averageFillPrice"), "status": result["status"], "fee": fee,

@@ -291,6 +291,8 @@ class BatchCreateOrdersResponseResultsItem(TypedDict, total=False):
     """Order."""
     matchResult: MatchResult
     """What the order met when it arrived."""
+    submittedQuantity: str
+    """Of a reduceOnly order: the quantity that it is for, at most what is open and at most what one order may have."""
     takeProfitOrderId: str
     """The take-profit that was made."""
     stopLossOrderId: str
@@ -492,15 +494,17 @@ class CloseMarginSubAccountResponse(TypedDict):
 class ClosePositionResponse(TypedDict):
     """Answer of ClosePosition."""
     closeOrderId: str
-    """The order that closes it."""
+    """The order that closes it, or the first of them."""
+    closeOrderIds: list[str]
+    """All orders that close it, in the order in which they were placed."""
     status: Literal["SUCCESS"]
     """SUCCESS: what was asked for was done."""
     message: str
     """What happened, in words; do not parse it."""
     submittedQuantity: str
-    """Quantity of the order: what was asked for, at most what is open."""
+    """Quantity of all these orders: what was asked for, at most what is open."""
     matchResult: MatchResult
-    """What the order met when it arrived."""
+    """What the orders met when they arrived, together."""
     sequence: int
     """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
     last one that was applied when this was read."""
@@ -665,6 +669,8 @@ class _CreateOrderResponse(TypedDict):
 
 class CreateOrderResponse(_CreateOrderResponse, total=False):
     """Answer of CreateOrder."""
+    submittedQuantity: str
+    """Of a reduceOnly order: the quantity that it is for, at most what is open and at most what one order may have."""
     takeProfitOrderId: str
     """The take-profit that was made."""
     stopLossOrderId: str
