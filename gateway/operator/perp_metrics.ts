@@ -30,6 +30,7 @@ const BAD_DEBT = gauge('exchange_bad_debt', 'Losses that nobody could bear, unit
 const LIQUIDATIONS = gauge('exchange_liquidating_buckets', 'Risk buckets in liquidation')
 const TAKEN = counter('exchange_index_prices_total', 'Index prices of the feeder that the engine took')
 const REFUSED = counter('exchange_index_prices_refused_total', 'Index prices of the feeder that were not taken')
+const BOUNDED = counter('exchange_index_prices_bounded_total', 'Prices of sources that the index follows in several steps')
 const SOURCE_AGE = gauge('exchange_index_source_age_seconds', 'Time since a source gave a price; Infinity: it never did')
 const SOURCE_PRICE_AGE =
   gauge('exchange_index_source_price_age_seconds', 'How old a source says that its price is; 0 of one without timePath')
@@ -38,7 +39,7 @@ const SOURCE_FAILURES = counter('exchange_index_source_failures_total', 'Request
 
 /** Names of all of them, whatever perpetuals there are. */
 export const PERP_METRICS: readonly Metric[] = [
-  ...OF_PAIR.map(([metric]) => metric), FUND, BAD_DEBT, LIQUIDATIONS, TAKEN, REFUSED, SOURCE_AGE, SOURCE_PRICE_AGE, SOURCE_UNMOVED,
+  ...OF_PAIR.map(([metric]) => metric), FUND, BAD_DEBT, LIQUIDATIONS, TAKEN, REFUSED, BOUNDED, SOURCE_AGE, SOURCE_PRICE_AGE, SOURCE_UNMOVED,
   SOURCE_FAILURES,
 ]
 
@@ -62,10 +63,11 @@ export function samplePerps(sample: Sample, state: State, fed: readonly FedPair[
   sample(FUND, Number(equity) / unit)
   sample(BAD_DEBT, Number(badDebt) / unit)
   sample(LIQUIDATIONS, inLiquidation(state, 0).total)
-  for (const { symbol, taken, refused, polled } of fed) {
+  for (const { symbol, taken, refused, bounded, polled } of fed) {
     const pair = `pair="${quoted(symbol)}"`
     sample(TAKEN, taken, pair)
     sample(REFUSED, refused, pair)
+    sample(BOUNDED, bounded, pair)
     for (const { source, at, age, movedAt, price, failures } of polled) {
       const labels = `${pair},source="${source.name}"`
       const since = performance.now() - at

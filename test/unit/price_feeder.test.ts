@@ -310,6 +310,36 @@ t.test('the index is the median of the sources that are fresh and agree', async 
   t.equal(sent.length, 1, 'one fresh source of three says nothing')
 })
 
+t.test('what sources say at once is followed in steps that the engine takes, one a second, and back', async (t) => {
+  let said = 100
+  const base = await serving(t, (response) => void response.end(`{"p":${said}}`))
+  const { stage, feeder, sent } = fed(t, [{ symbol: SYMBOL, least: 1, outlierBps: 200, sources: [sourceOf(base)] }])
+  const [one] = feeder.pairs[0]!.polled as [Polled]
+  const walk = async (to: number, seconds: number): Promise<unknown[]> => {
+    said = to
+    await until(() => one.price === to)
+    const from = sent.length
+    for (let second = 0; second < seconds; second++) {
+      stage.time += 1000
+      one.at = performance.now()
+      await feeder.look()
+    }
+    return sent.slice(from).map(({ price }) => price)
+  }
+  t.same(await walk(100, 1), [10_000])
+  const ppm = perpFigures(stage.state, PERP_PAIR).indexBandPpm
+  const step = (price: number): number => Math.floor((price * ppm) / 1_000_000)
+  const first = 10_000 + step(10_000)
+  const far = (first + step(first) + 10) / 100
+  t.same(await walk(far, 3), [first, first + step(first), Math.round(far * 100)])
+  t.same(await walk(100, 1), [Math.round(far * 100) - step(Math.round(far * 100))])
+  t.match(feeder.pairs, [{ refused: 0, bounded: 3 }])
+  // Behind an outage there is nothing to step from: the third that agrees is taken.
+  stage.time += 60_000
+  t.same(await walk(200, 3), [20_000, 20_000, 20_000])
+  t.equal(perpFigures(stage.state, PERP_PAIR).index, 20_000)
+})
+
 /** A text frame of a WebSocket server. */
 const frame = (text: string): Buffer => Buffer.concat([Buffer.from([0x81, text.length]), Buffer.from(text)])
 

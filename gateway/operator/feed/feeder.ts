@@ -5,9 +5,9 @@
  * with the same base and quote makes (embedded.ts).
  *
  * At most one price a second and pair goes into the journal, refused ones too, and none that is as the one before for a third of the time
- * after which that would be stale. A price of an operator, or of a replay, that is fresh is left alone. The embedded price moves within the
- * band that the engine takes; a price of sources that is refused is counted, and said once. Behind an outage the engine takes the third
- * that agrees (core/programs/prices.ts).
+ * after which that would be stale. A price of an operator, or of a replay, that is fresh is left alone. The index follows what is farther
+ * away than one step may be (core/margin/index_step.ts) in such steps, one a second, each of which sources or book say anew; a price that
+ * is refused all the same is counted, and said once. Behind an outage the engine takes the third that agrees (core/programs/prices.ts).
  */
 import { performance } from 'node:perf_hooks'
 import { CommandType } from '../../../core/layout/command.ts'
@@ -44,6 +44,8 @@ export interface FedPair {
   /** Prices the engine took, and refused. */
   taken: number
   refused: number
+  /** Prices of sources that were farther from the index than a step may be. */
+  bounded: number
   /** Sequenced time of the last one that was refused, Unix ms. */
   refusedAt: number
 }
@@ -61,7 +63,7 @@ export function createFeeder(parts: FeederParts, watch = true): Feeder {
   const pairs: FedPair[] = state.genesis.pairs.filter(({ perp }) => perp !== null).map((pair) => {
     const of = sources.find(({ symbol }) => symbol === pair.symbol) ?? null
     const [polled, embedded] = [(of?.sources ?? []).map(pollSource), new EmbeddedPrice(state, gate, pair)]
-    return { symbol: pair.symbol, pair: pair.index, of, polled, embedded, taken: 0, refused: 0, refusedAt: 0 }
+    return { symbol: pair.symbol, pair: pair.index, of, polled, embedded, taken: 0, refused: 0, bounded: 0, refusedAt: 0 }
   })
   let looking = false
   let stopped = false
@@ -90,7 +92,8 @@ async function feed({ state, admin, time, tell }: FeederParts, fed: FedPair): Pr
   const age = figures.index === 0 ? Infinity : time() - figures.indexAt
   const others = figures.source === PriceSource.OPERATOR || figures.source === PriceSource.REPLAY
   if (age < PRICE_MS || time() - fed.refusedAt < PRICE_MS || (others && age <= figures.staleMs)) return
-  const price = priceOf(state, fed, figures, time())
+  const said = priceOf(state, fed, figures, time())
+  const price = said === 0 || age > figures.staleMs ? said : withinStep(fed, figures, said)
   if (price === 0 || (price === figures.index && age < figures.staleMs / 3)) return
   const source = fed.of === null ? PriceSource.EMBEDDED : PriceSource.POLLED
   const values = { pair: fed.pair, price, source, observedAt: time() }
@@ -115,4 +118,12 @@ function priceOf(state: State, { pair: number, of, polled, embedded }: FedPair, 
   const price = agreedPrice(polled.filter((each) => isFreshPrice(each, now)).map((each) => each.price), of)
   const ticks = price === null ? 0 : Math.round((price * 10 ** pair.priceScale) / pair.tickUnits)
   return ticks < state.priceTicks ? ticks : 0
+}
+
+/** `price`, no farther from a fresh index than a step may be. */
+function withinStep(fed: FedPair, { index, indexBandPpm }: PerpFigures, price: number): number {
+  const step = Math.max(1, Math.floor((index * indexBandPpm) / 1_000_000))
+  const bounded = Math.min(index + step, Math.max(index - step, price))
+  if (bounded !== price) fed.bounded++
+  return bounded
 }
