@@ -25,8 +25,11 @@ export function emitLeader(state: State, row: number, reason: number): void {
   clearFrom(outbox, at, LEADER_CHANGED.words)
 }
 
-/** FOLLOW of the one at `row`, for a FollowReason. `pair`, -1: none; lots, signed; slot of an order, -1: none; number of a refusal. */
-export function emitFollow(state: State, row: number, reason: number, pair: number, lots: number, slot: number, code: number): void {
+/**
+ * FOLLOW of the one at `row`, for a FollowReason. `pair`, -1: none; lots, signed; slot of an order, -1: none; number of a refusal.
+ * The place of the event.
+ */
+export function emitFollow(state: State, row: number, reason: number, pair: number, lots: number, slot: number, code: number): number {
   const { outbox } = state
   const leader = leaderRow(state, get(state, row, FOLLOW.LEADER))
   const margin = get(state, row, FOLLOW.MARGIN_ACCOUNT)
@@ -50,6 +53,12 @@ export function emitFollow(state: State, row: number, reason: number, pair: numb
   write(outbox, at, FOLLOW_CHANGED.at.lots, lots)
   write(outbox, at, FOLLOW_CHANGED.at.orderSlot, slot)
   write(outbox, at, FOLLOW_CHANGED.at.code, code)
-  write(outbox, at, FOLLOW_CHANGED.at.reserved, 0)
-  clearFrom(outbox, at, FOLLOW_CHANGED.words)
+  clearFrom(outbox, at, FOLLOW_CHANGED.at.reference)
+  return at
+}
+
+/** What the order of a FOLLOW at `at` cost: hundredths of a basis point more than at the reference, in ticks. */
+export function addSlippage(state: State, at: number, reference: number, slippage: number): void {
+  write(state.outbox, at, FOLLOW_CHANGED.at.reference, reference)
+  write(state.outbox, at, FOLLOW_CHANGED.at.slippage, slippage)
 }

@@ -151,6 +151,10 @@ export const FOLLOW_CHANGED = defineLayout('follow_changed', {
   orderSlot: 'i32',
   /** SKIPPED: number of the refusal. */
   code: 'i32',
+  /** Of an order that traded: ticks of the leader's fill, of a stop the mark; 0: not known. */
+  reference: 'i32',
+  /** How much worse than that it traded, hundredths of a basis point; negative: better. */
+  slippage: 'i32',
   reserved: 'i32',
 })
 export const followStateOf = (what: number): number => what & 0xff

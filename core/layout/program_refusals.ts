@@ -42,11 +42,14 @@ export const PROGRAM_REFUSALS = {
     481, 'COPY_MARGIN_ACCOUNT', 'CONFLICT', 'The margin account is that of a follow: its positions can only be closed, at market',
     'InvalidOrder',
   ),
-  LEADER_EQUITY: refusal(482, 'LEADER_EQUITY', 'CONFLICT', 'The leader has no equity, or none that is known now', 'BadRequest'),
+  LEADER_EQUITY: refusal(482, 'LEADER_EQUITY', 'CONFLICT', 'The leader has less equity than copies need', 'BadRequest'),
   COPY_PARTLY_FILLED: refusal(
     483, 'COPY_PARTLY_FILLED', 'CONFLICT', 'The book had less within the band than was to be copied', 'BadRequest',
   ),
   COPY_TRADING_OFF: refusal(484, 'COPY_TRADING_OFF', 'PERMISSION_DENIED', 'Copy trading is switched off', 'PermissionDenied'),
+  COPY_PRICE: refusal(
+    485, 'COPY_PRICE', 'CONFLICT', 'The book has no price near enough to the mark and to the fill of the leader', 'BadRequest',
+  ),
   WITHDRAWALS_STOPPED: refusal(
     490, 'WITHDRAWALS_STOPPED', 'UNAVAILABLE', 'Withdrawals are stopped for now; nothing was applied', 'ExchangeNotAvailable',
   ),

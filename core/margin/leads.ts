@@ -7,11 +7,12 @@
  * meanwhile makes for another walk behind this one. Leads and leaders are named by the addresses of their rows.
  */
 import { append, firstOf, take, WAITING_LEADS } from '../state/copy_queues.ts'
+import { SCALAR } from '../state/columns.ts'
 import { COPY_ACCOUNT, FOLLOW, LEAD, LEAD_WORDS, LEADER } from '../state/copy_rows.ts'
 import { MARGIN_ACCOUNT, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
 import {
   addF64, bucketRow, clearWords, copyAccountRow, followAt, followRow, get, leadAt, leaderAt, leaderRow, leadRow,
-  marginAccountRow, pairCount, perpTermsRow, positionRow, set, setI64,
+  marginAccountRow, pairCount, perpTermsRow, positionRow, scalar, set, setI64,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { parentOf } from './buckets.ts'
@@ -29,14 +30,15 @@ export const leadOf = (state: State, row: number, number: number): number =>
 /** The leader of a lead. */
 export const leaderOf = (state: State, lead: number): number => leaderRow(state, Math.floor(leadAt(state, lead) / perpsOf(state)))
 
-/** `lots`, signed, more are in the position at `row`, whoever's that is. */
-export function noteLead(state: State, row: number, lots: number): void {
+/** `lots`, signed, more are in the position at `row`, whoever's that is, at `price` ticks. */
+export function noteLead(state: State, row: number, lots: number, price: number): void {
   const own = get(state, copyAccountRow(state, get(state, row, POSITION.ACCOUNT)), COPY_ACCOUNT.LEADER)
   if (own === 0) return
   const leader = leaderRow(state, own - 1)
   const lead = leadOf(state, leader, numberOf(state, get(state, row, POSITION.PAIR)))
   addF64(state, lead, LEAD.LOTS, lots)
   set(state, lead, LEAD.LEVERAGE, get(state, row, POSITION.LEVERAGE))
+  if (scalar(state, SCALAR.RULES) >= 5) set(state, lead, LEAD.PRICE, price)
   if (get(state, leader, LEADER.FOLLOWERS) === 0) return
   if (get(state, lead, LEAD.WAITS) === 0) begin(state, lead)
   else if (get(state, lead, LEAD.CURSOR) !== 0) set(state, lead, LEAD.AGAIN, 1)

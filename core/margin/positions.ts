@@ -157,7 +157,7 @@ export function changeLots(state: State, row: number, lots: number, price: numbe
   const { registers } = state
   settleFunding(state, row)
   const held = get(state, row, POSITION.LOTS)
-  if (scalar(state, SCALAR.LEADERS_USED) !== 0) noteLead(state, row, lots)
+  if (scalar(state, SCALAR.LEADERS_USED) !== 0) noteLead(state, row, lots, price)
   if (held === 0 || (held > 0) === (lots > 0)) {
     openLots(state, row, lots, price)
     payFee(state, row)

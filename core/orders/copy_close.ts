@@ -3,21 +3,26 @@
  * could not be closed in the copy then. One order with each COPY_STEP; at the end of a stop the collateral goes back to the parent and the
  * follow is over.
  *
- * A position that cannot be closed now, because its pair takes no orders or the book has too little within the band of triggers, is passed
- * by, which is told (SKIPPED); when all others are closed the follow waits and is looked at again (programs/copy_closing.ts). A bucket in
- * liquidation or in bad debt is left to its liquidation first. Maintenance and the switch of copy trading stop nothing.
+ * A position that cannot be closed now, because its pair takes no orders or the book has too little within its limits (copy_price.ts, and
+ * the band of triggers), is passed by, which is told (SKIPPED); when all others are closed the follow waits and is looked at again
+ * (programs/copy_closing.ts). A bucket in liquidation or in bad debt is left to its liquidation first. Maintenance and the switch of copy
+ * trading stop nothing. Lots of a live follow that wait to be opened are looked at behind what is to be closed (copy_open.ts).
  */
 import { Flag } from '../layout/command.ts'
 import { FollowReason, FollowState } from '../layout/copying.ts'
-import { numberOf } from '../margin/leads.ts'
-import { leaveClosing, lookFirst, lookLater } from '../programs/copy_closing.ts'
-import { endFollow, pairOfFollow } from '../programs/follow_rows.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import { markOf } from '../margin/figures.ts'
+import { leadOf, numberOf } from '../margin/leads.ts'
+import { leaveClosing, lookFirst, lookLater, lookSoon } from '../programs/copy_closing.ts'
+import { endFollow, followedBy, pairOfFollow } from '../programs/follow_rows.ts'
 import { closeRefusal, closeSub } from '../programs/margin_accounts.ts'
-import { FOLLOW, FOLLOW_PAIR } from '../state/copy_rows.ts'
+import { FOLLOW, FOLLOW_PAIR, LEAD } from '../state/copy_rows.ts'
 import { MARGIN_ACCOUNT, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
 import { bucketRow, get, getF64, getI64, marginAccountRow, positionRow, set, setI64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { enterCopy, heldOf, skip, writeClose } from './copy_orders.ts'
+import { openStep } from './copy_open.ts'
+import { enterCopy, Entered, heldOf, skip, writeClose } from './copy_orders.ts'
+import { closingLimit, isBeyond } from './copy_price.ts'
 import { LOT, shareOf } from './copy_target.ts'
 
 /** The next step of the follow at `row`, whose time has come. */
@@ -26,9 +31,12 @@ export function closeStep(state: State, row: number): void {
   const margin = marginAccountRow(state, get(state, row, FOLLOW.MARGIN_ACCOUNT))
   const position = nextPosition(state, row, margin)
   if (position >= 0) return close(state, row, position)
+  const stops = get(state, row, FOLLOW.STATE) === FollowState.STOPPING
+  if (!stops && getF64(state, row, FOLLOW.OPEN_UNTIL) !== 0 && openStep(state, row)) return lookFirst(state, row)
   const failed = get(state, row, FOLLOW.TRIED) !== 0
   set(state, row, FOLLOW.TRIED, 0)
-  if (get(state, row, FOLLOW.STATE) === FollowState.STOPPING) endStop(state, row, margin, failed)
+  if (stops) endStop(state, row, margin, failed)
+  else if (getF64(state, row, FOLLOW.OPEN_UNTIL) !== 0) lookSoon(state, row)
   else if (failed) lookLater(state, row)
 }
 
@@ -84,8 +92,16 @@ function close(state: State, row: number, position: number): void {
   const held = get(state, position, POSITION.LOTS)
   const stops = get(state, row, FOLLOW.STATE) === FollowState.STOPPING
   const share = leftOf(state, row, pair, held)
-  const lots = writeClose(state, position, held > 0 ? Flag.SELL : 0, toClose(state, row, position))
-  const full = enterCopy(state, row, pair, lots, stops ? FollowReason.CLOSED : FollowReason.COPIED)
+  const sell = held > 0 ? Flag.SELL : 0
+  const limit = closingLimit(state, pair, sell, get(state, row, FOLLOW.ROUNDS))
+  if (isBeyond(state, pair, sell, limit)) {
+    skip(state, row, pair, REFUSALS.COPY_PRICE.number)
+    set(state, row, FOLLOW.TRIED, numberOf(state, pair))
+    return lookFirst(state, row)
+  }
+  const lots = writeClose(state, position, sell, toClose(state, row, position), limit)
+  const reference = stops ? markOf(state, pair) : get(state, leadOf(state, followedBy(state, row), numberOf(state, pair)), LEAD.PRICE)
+  const full = enterCopy(state, row, pair, lots, stops ? FollowReason.CLOSED : FollowReason.COPIED, reference) === Entered.FILLED
   const left = heldOf(state, row, pair)
   if (!stops) setI64(state, pairOfFollow(state, row, pair), FOLLOW_PAIR.RESIDUAL, share - BigInt(left) * LOT)
   if (left !== held) set(state, row, FOLLOW.ROUNDS, 0)

@@ -6,6 +6,8 @@
  *   the leader has none left, or is on the other side      X1 = 0; the rest, from 0 to P1, comes as a step of its own
  *   the leader has more                                    X1 = X0 + (P1 - P0) × allocation / equity of the leader
  *
+ * The allocation counts up to `ratio` times that equity; of a leader with less than `least` nothing is opened.
+ *
  * So a leader who closes all he has leaves no copy behind, whatever his equity is by then, and a copy is never more than its part.
  * Nothing here is hot: once for each follow and walk.
  */
@@ -24,8 +26,11 @@ export interface Terms {
   isOff: boolean
   /** Atoms. */
   allocation: bigint
-  /** Of the leader, atoms. */
+  /** Of the leader, atoms; the least with which it is copied. */
   equity: bigint
+  least: bigint
+  /** Most of the allocation that counts for each atom of that; 0: all of it. */
+  ratio: bigint
 }
 
 export interface Target {
@@ -47,15 +52,16 @@ export function shareOf(held: number, residual: bigint, seen: number): bigint {
 }
 
 /** `share`: X0; from P0 `seen` to P1 `lots`, which are whole numbers. */
-export function targetOf(share: bigint, seen: number, lots: number, { state, isOff, allocation, equity }: Terms): Target {
+export function targetOf(share: bigint, seen: number, lots: number, { state, isOff, allocation, equity, least, ratio }: Terms): Target {
   const turned = seen !== 0 && (lots === 0 || (lots > 0) !== (seen > 0))
   if (turned) return { share: 0n, seen: 0, left: 0 }
   if (Math.abs(lots) < Math.abs(seen)) return { share: (share * BigInt(lots)) / BigInt(seen), seen: lots, left: 0 }
   const opened = lots - seen
   if (opened === 0 || state !== FollowState.ACTIVE) return { share, seen: lots, left: 0 }
   if (isOff) return { share, seen: lots, left: REFUSALS.COPY_TRADING_OFF.number }
-  if (equity <= 0n) return { share, seen: lots, left: REFUSALS.LEADER_EQUITY.number }
-  const part = (BigInt(opened) * LOT * allocation) / equity
+  if (equity < least) return { share, seen: lots, left: REFUSALS.LEADER_EQUITY.number }
+  const counted = ratio !== 0n && allocation > equity * ratio ? equity * ratio : allocation
+  const part = (BigInt(opened) * LOT * counted) / equity
   return { share: held(share + held(part)), seen: lots, left: 0 }
 }
 

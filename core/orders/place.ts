@@ -116,10 +116,11 @@ export function enterOrder(state: State, command: Views, base: number, account: 
   return execute(state, row, limit, left, command, base, agent, brings)
 }
 
-/** The worst tick at which a MARKET order may trade: its band; of a slice of a TWAP order its limit too, which stands in `price`. */
+/** The worst tick of a MARKET order: that of its band; of a slice of a TWAP order and of a copy that of its limit too, in `price`. */
 function worstPrice(state: State, command: Views, base: number, pair: number, flags: number): number {
   const band = marketLimit(state, pair, flags, read(command, base, C.slippageBps))
-  const most = originOf(flags) === Origin.TWAP ? read(command, base, C.price) : 0
+  const origin = originOf(flags)
+  const most = origin === Origin.TWAP || origin === Origin.COPY ? read(command, base, C.price) : 0
   if (most === 0 || band === 0) return band
   return (flags & Flag.SELL) !== 0 ? Math.max(band, most) : Math.min(band, most)
 }

@@ -1,6 +1,7 @@
 /**
  * Follows with something to close, by when they are looked at next: those that are being stopped, and live ones whose leader closed what
- * could not be closed in the copy (orders/copy_close.ts). Each look is a COPY_STEP of the sequencer.
+ * could not be closed in the copy (orders/copy_close.ts). Live ones with lots that wait for a price to open at stand here too, with the
+ * shortest pause (orders/copy_open.ts). Each look is a COPY_STEP of the sequencer.
  *
  * Who could close nothing in a round is looked at again after a pause, {@link PAUSE_ROUNDS} times after each of {@link PAUSES_MS} and after
  * the last one from then on: some 280 rounds for a pair that is halted for a day. A round that closed anything begins with the shortest
@@ -14,6 +15,8 @@ import type { State } from '../state/state.ts'
 
 export const PAUSES_MS = [5_000, 20_000, 80_000, 320_000] as const
 export const PAUSE_ROUNDS = 4
+/** ms that lots of a follow wait for a price to open at, at most. */
+export const OPEN_WAIT_MS = 20_000
 
 /** True when it stands in a queue; of one that is being stopped, except within a step of it. */
 export const isClosing = (state: State, row: number): boolean =>
@@ -37,6 +40,25 @@ export function lookLater(state: State, row: number): void {
   add(state, row, FOLLOW.ROUNDS, 1)
   stand(state, row, queue, now(state) + PAUSES_MS[queue]!)
   append(state, CLOSING_FOLLOWS[queue]!, row)
+}
+
+/** It stands in no queue, and is looked at again after the shortest pause. */
+export function lookSoon(state: State, row: number): void {
+  stand(state, row, 0, now(state) + PAUSES_MS[0])
+  append(state, CLOSING_FOLLOWS[0]!, row)
+}
+
+/** Lots of a live follow wait for a price to open at: it is looked at after the shortest pause at the latest. */
+export function waitToOpen(state: State, row: number): void {
+  if (getF64(state, row, FOLLOW.OPEN_UNTIL) === 0) setF64(state, row, FOLLOW.OPEN_UNTIL, now(state) + OPEN_WAIT_MS)
+  if (isClosing(state, row)) {
+    if (getF64(state, row, FOLLOW.CLOSE_AT) <= now(state) + PAUSES_MS[0]) return
+    leaveClosing(state, row)
+  } else {
+    set(state, row, FOLLOW.TRIED, 0)
+    set(state, row, FOLLOW.ROUNDS, 0)
+  }
+  lookSoon(state, row)
 }
 
 /** Out of its queue. */

@@ -137,6 +137,7 @@ export function beginStop(state: State, row: number): void {
   set(state, row, FOLLOW.STATE, FollowState.STOPPING)
   set(state, row, FOLLOW.TRIED, 0)
   set(state, row, FOLLOW.ROUNDS, 0)
+  setF64(state, row, FOLLOW.OPEN_UNTIL, 0)
   lookFirst(state, row)
   tellFollow(state, row, FollowReason.STOPPING)
 }

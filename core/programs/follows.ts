@@ -7,7 +7,8 @@
  * - **Allocation.** A follow has a margin sub-account of its own, and its allocation is moved there from what is free in the parent. Copies
  *   use that account and no other, so they never cost more than there is in it. Its owner neither moves collateral in it nor opens or
  *   enlarges positions there (orders/margin_admission.ts); he may close them at market. At the end everything goes back to the parent.
- * - **Who.** Nobody follows an account of his own family, and no leader follows (leaders.ts); a leader is followed once by an account.
+ * - **Who.** Nobody follows an account of another application or of his own family, and no leader follows (leaders.ts); a leader is
+ *   followed once by an account.
  * - STOP_FOLLOW and COPY_STEP (orders/copy_close.ts) end it; what is live is listed with its leader, newest first.
  * - Rows are shared out among families (state/shares.ts), and bounded for an account and for a leader.
  */
@@ -56,7 +57,7 @@ export function createFollow(state: State, command: Views, base: number): void {
   const code = account < 0 ? -account : createRefusal(state, command, base, account)
   if (code === SHORT) return refuseShort(state, command, base, readI64(command, base, C.allocation))
   if (code !== 0) return refuse(state, command, base, code)
-  const leader = findHandle(state)
+  const leader = findHandle(state, account)
   const row = makeFollow(state, account, leader)
   set(state, row, FOLLOW.MODE, read(command, base, C.mode))
   set(state, row, FOLLOW.MAX_LEVERAGE, read(command, base, C.maxLeverage))
@@ -70,7 +71,7 @@ function createRefusal(state: State, command: Views, base: number, account: numb
   if (state.collateralAsset < 0) return REFUSALS.NOT_FOUND.number
   if (isCopyingOff(state)) return REFUSALS.COPY_TRADING_OFF.number
   const known = readHandle(command, base + C.handle, read(command, base, C.length))
-  const leader = known ? findHandle(state) : -1
+  const leader = known ? findHandle(state, account) : -1
   if (leader < 0 || !isRegistered(state, leader)) return REFUSALS.NOT_FOUND.number
   if (!mayFollow(state, account, leader)) return REFUSALS.CANNOT_FOLLOW.number
   if (follows(state, account, leader)) return REFUSALS.ALREADY_FOLLOWING.number

@@ -6,8 +6,9 @@
  *        ^                     |
  *        +---------------------+   the same account, at any time
  *
- * - **Handles** are unique whatever their letters' case, over all applications. A released one names no one at once. For a pause nobody
- *   else gets it, and its account no other one: so nobody passes for whom others trusted, and nobody holds many names.
+ * - **Handles** are unique in an application, whatever their letters' case, and mean nothing in another one. A released one names no one at
+ *   once. For a pause nobody else gets it, and its account no other one: so nobody passes for whom others trusted, and nobody holds many
+ *   names.
  * - **No loops.** Who has a handle or followers follows nobody, and who follows anybody gets no handle. So what is copied is never copied.
  * - Followers are mirrored on after a release, until they stop. The row stays for them.
  * - Rows are shared out among families (state/shares.ts). Released ones whose pause is over go when their rows are needed, oldest first.
@@ -66,9 +67,13 @@ export function readHandle(command: Views, at: number, length: number): boolean 
 const isOfHandle = (byte: number): boolean =>
   (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x30 && byte <= 0x39) || byte === 0x5f || byte === 0x2d
 
-/** The leader whose handle was read, registered or released; -1: nobody's. */
-export function findHandle(state: State): number {
-  const leader = findLeader(state, folded, 0)
+/** The application in which handles mean something for `account`: its own; -1: any, before the rules 5. */
+export const handleScope = (state: State, account: number): number =>
+  scalar(state, SCALAR.RULES) < 5 ? -1 : get(state, accountRow(state, account), ACCOUNT.APPLICATION)
+
+/** The leader whose handle was read, for `account`, registered or released; -1: nobody's. */
+export function findHandle(state: State, account: number): number {
+  const leader = findLeader(state, folded, 0, handleScope(state, account))
   return leader < 0 ? -1 : leaderRow(state, leader)
 }
 
@@ -81,7 +86,7 @@ export function registerLeader(state: State, command: Views, base: number): void
   const account = ownerAccount(state, command, base)
   const code = account < 0 ? -account : registerRefusal(state, command, base, account)
   if (code !== 0) return refuse(state, command, base, code)
-  const holder = findHandle(state)
+  const holder = findHandle(state, account)
   const own = ownLeader(state, account)
   if (holder >= 0 && holder !== own) forget(state, holder)
   if (own < 0 && isFull(state)) forget(state, firstOf(state, RELEASED_LEADERS))
@@ -111,7 +116,7 @@ function registerRefusal(state: State, command: Views, base: number, account: nu
   const standing = own < 0 ? 0 : get(state, own, LEADER.STATE)
   if (!same && standing === LeaderState.REGISTERED) return REFUSALS.ALREADY_LEADER.number
   if (!same && standing === LeaderState.RELEASED && !isPauseOver(state, own)) return REFUSALS.HANDLE_CHANGE_TOO_SOON.number
-  const holder = findHandle(state)
+  const holder = findHandle(state, account)
   const free = holder < 0 || holder === own || (get(state, holder, LEADER.STATE) === LeaderState.RELEASED && isPauseOver(state, holder))
   if (!free) return REFUSALS.HANDLE_TAKEN.number
   return own >= 0 || hasRoom(state, account, holder) ? 0 : REFUSALS.TOO_MANY_LEADERS.number

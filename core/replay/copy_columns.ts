@@ -11,7 +11,7 @@ import { IdKind } from '../layout/ids.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { MARGIN_MODE_NAMES } from '../state/margin_rows.ts'
 import {
-  bits, both, columnsOf, decimals, given, hidden, madeId, named, order, pair, quantity, text, unless, user, whole, yes,
+  bits, both, columnsOf, decimals, given, hidden, madeId, named, order, pair, price, quantity, text, unless, user, whole, yes,
   type Column, type Meaning,
 } from './meanings.ts'
 
@@ -61,7 +61,8 @@ export const COPY_EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> = {
     leaderAccount: user('leaderId'), leader: hidden, leaderSequence: hidden, allocation: whole('allocationAtoms'),
     marginAccount: madeId('marginAccountId', IdKind.MARGIN_ACCOUNT, 'marginSequence'), mode: named(MARGIN_MODE_NAMES, 'marginMode'),
     marginSequence: hidden, maxLeverage, pair, lots: unless(quantity('signedQuantity'), 0),
-    orderSlot: unless(order('orderId', 'sequence'), -1), code: refusal, reserved: hidden,
+    orderSlot: unless(order('orderId', 'sequence'), -1), code: refusal,
+    reference: unless(price('referencePrice'), 0), slippage: decimals('slippageBps', 2, 0n), reserved: hidden,
   }),
   [EventType.LEADER]: columnsOf(LEADER_CHANGED, {
     kind: hidden, account: user(), sequence: hidden, time: hidden, createdSequence: hidden, leader: whole('leaderRow'),

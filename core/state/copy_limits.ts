@@ -9,6 +9,12 @@ export interface CopyLimits {
   followersPerLeader: number
   /** Least allocation of a follow, in whole units of the collateral asset. */
   followLeast: number
+  /** bps that a copy may trade at most from the leader's fill and from the mark (orders/copy_price.ts). */
+  copyBandBps: number
+  /** Least equity of a leader whose openings are copied, in whole units of the collateral asset. */
+  leaderLeast: number
+  /** Lots of a copy for each lot of its leader, at most: an allocation beyond so many times its equity copies no more. */
+  copyRatio: number
   /** ms until a handle that was released may be another account's. */
   handlePauseMs: number
 }
@@ -25,6 +31,9 @@ export function copyLimits(
     followsPerAccount: optional('followsPerAccount', 1, 1000, 10),
     followersPerLeader: optional('followersPerLeader', 1, 2 ** 20, 10_000),
     followLeast: optional('followLeast', 1, 1_000_000, 10),
+    copyBandBps: optional('copyBandBps', 1, 1000, 50),
+    leaderLeast: optional('leaderLeast', 1, 1_000_000, 100),
+    copyRatio: optional('copyRatio', 1, 10_000, 10),
     handlePauseMs: optional('handlePauseMs', 1000, 365 * DAY_MS, 30 * DAY_MS),
   }
 }

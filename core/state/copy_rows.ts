@@ -70,6 +70,8 @@ export const LEAD = {
   LEVERAGE: 9,
   /** The pair. */
   PAIR: 10,
+  /** Ticks of its last fill since the rules 5; 0: there was none. */
+  PRICE: 11,
 } as const
 
 export const FOLLOW_WORDS = 64
@@ -106,6 +108,12 @@ export const FOLLOW = {
   CLOSE_AT: f64(30),
   /** 48 bytes: `copy:` and its id. */
   STRATEGY_KEY: 32,
+  /** f64, Unix ms: until then lots wait for a price to open at, 0: none do; number of the last perpetual that was tried in this round. */
+  OPEN_UNTIL: f64(46), OPEN_TRIED: 48,
+  /** Of the last order that traded: pair + 1, lots, signed, reference in ticks, slippage (layout/copying.ts). */
+  COPY_PAIR: 49, COPY_LOTS: 50, REFERENCE: 51, SLIPPAGE: 52,
+  /** f64, Unix ms: when that was; i64, atoms: what all copies cost more than at their references. */
+  COPIED_AT: f64(54), SLIPPAGE_COST: i64(56),
 } as const
 
 export const FOLLOW_PAIR_WORDS = 4

@@ -164,15 +164,23 @@ export const indexLeader = (state: State, leader: number): void => insert(state.
 export const unindexLeader = (state: State, leader: number): void =>
   remove(state.leaderIndex, (row) => leaderHash(state, row), leader)
 
-/** The leader whose handle is `words[at..]` in small letters, registered or released, or -1. Bounded, so that a reader cannot spin. */
-export function findLeader(state: State, words: Int32Array, at: number): number {
+/**
+ * The leader whose handle is `words[at..]` in small letters, registered or released, of an application, -1: of any; or -1. Bounded, so that
+ * a reader cannot spin.
+ */
+export function findLeader(state: State, words: Int32Array, at: number, application: number): number {
   const table = state.leaderIndex
   const mask = table.length - 1
   let i = hashWords(state, 0, words, at, HANDLE_WORDS) & mask
   for (let probes = 0; probes <= mask; probes++, i = (i + 1) & mask) {
     const entry = table[i]!
     if (entry === 0) return -1
-    if (sameWords(state.i32, wordOf(leaderRow(state, entry - 1), LEADER.FOLDED), words, at, HANDLE_WORDS)) return entry - 1
+    if (isNamed(state, leaderRow(state, entry - 1), words, at, application)) return entry - 1
   }
   return -1
+}
+
+function isNamed(state: State, row: number, words: Int32Array, at: number, application: number): boolean {
+  const own = application < 0 || get(state, accountRow(state, get(state, row, LEADER.ACCOUNT)), ACCOUNT.APPLICATION) === application
+  return own && sameWords(state.i32, wordOf(row, LEADER.FOLDED), words, at, HANDLE_WORDS)
 }

@@ -110,7 +110,9 @@ function checkLeader(state: State, row: number, follows: readonly number[]): voi
   const sum = live.reduce((all, each) => all + getI64(state, each, FOLLOW.ALLOCATION), 0n)
   if (getI64(state, row, LEADER.ALLOCATED) !== sum) broken('C', `${sum} atoms follow leader ${leader}`)
   const named = get(state, row, LEADER.STATE) !== LeaderState.NAMELESS
-  if (named && findLeader(state, state.i32, wordOf(row, LEADER.FOLDED)) !== leader) broken('C', `the handle of ${leader} is not found`)
+  const application = get(state, accountRow(state, get(state, row, LEADER.ACCOUNT)), ACCOUNT.APPLICATION)
+  const found = findLeader(state, state.i32, wordOf(row, LEADER.FOLDED), application)
+  if (named && found !== leader) broken('C', `the handle of ${leader} is not found`)
   if (!named && theirs.length === 0) broken('C', `leader ${leader} has neither name nor follows`)
 }
 

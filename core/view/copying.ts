@@ -6,13 +6,14 @@ import { FollowState, HANDLE_BYTES, HANDLE_WORDS, LeaderState } from '../layout/
 import { perpsOf } from '../margin/leads.ts'
 import { isClosing } from '../programs/copy_closing.ts'
 import { isCopyingOff } from '../programs/copy_program.ts'
+import { handleScope } from '../programs/leaders.ts'
 import { APPLYING } from '../ring/counters.ts'
-import { SCALAR } from '../state/columns.ts'
+import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { COPY_ACCOUNT, COPYING, FOLLOW, LEAD, LEADER } from '../state/copy_rows.ts'
 import { findLeader } from '../state/indexes.ts'
 import { MARGIN_ACCOUNT, STRATEGY_KEY_BYTES } from '../state/margin_rows.ts'
 import {
-  bytesOf, copyAccountRow, copyingRow, followRow, get, getF64, getI64, leaderRow, leadRow, marginAccountRow, scalar,
+  accountRow, bytesOf, copyAccountRow, copyingRow, followRow, get, getF64, getI64, leaderRow, leadRow, marginAccountRow, scalar,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently, LONG, SHORT } from './consistent.ts'
@@ -27,6 +28,19 @@ export interface LeaderView {
   allocated: bigint
   /** Unix ms. */
   since: number
+}
+
+/** The last order of a copy that traded. */
+export interface LastCopyView {
+  pair: number
+  /** Signed. */
+  lots: number
+  /** Ticks: the leader's fill; of a stop the mark. */
+  reference: number
+  /** How much worse than that, hundredths of a basis point. */
+  slippage: number
+  /** Unix ms. */
+  at: number
 }
 
 export interface FollowView {
@@ -53,8 +67,11 @@ export interface FollowView {
   skipCode: number
   skipPair: number
   skippedAt: number
-  /** When what could not be closed is tried again, Unix ms; 0: there is nothing. */
+  /** When what could not be closed, or waits for a price, is tried again, Unix ms; 0: there is nothing. */
   closeAt: number
+  lastCopy: LastCopyView | null
+  /** Atoms that all copies cost more than at their references; `null`: not known. */
+  slippageCost: bigint | null
   startedAt: number
   updatedAt: number
 }
@@ -103,12 +120,13 @@ function copyLeader(state: State, number: number): LeaderView {
   }
 }
 
-/** Everybody who has a handle; `null`: unreadable. */
-export function readLeaders(state: State, gate: Int32Array): LeaderView[] | null {
+/** Everybody who has a handle in the application, -1: in any; `null`: unreadable. */
+export function readLeaders(state: State, gate: Int32Array, application: number): LeaderView[] | null {
   if (!isThere(state)) return []
   return between(gate, () => Array.from({ length: state.scalars[SCALAR.LEADERS_USED]! }, (_, number) => number)
     .filter((number) => get(state, leaderRow(state, number), LEADER.STATE) === LeaderState.REGISTERED)
-    .map((number) => copyLeader(state, number)), LONG)
+    .map((number) => copyLeader(state, number))
+    .filter(({ account }) => application < 0 || get(state, accountRow(state, account), ACCOUNT.APPLICATION) === application), LONG)
 }
 
 /** The leader that an account is, `undefined`: it has no handle; `null`: unreadable. */
@@ -145,7 +163,7 @@ function wordsOf(handle: string): Int32Array {
 export function readFollowedLeader(state: State, gate: Int32Array, follower: number, handle: string): number | undefined | null {
   if (!isThere(state) || handle.length > HANDLE_BYTES) return undefined
   return between(gate, () => {
-    const leader = findLeader(state, wordsOf(handle), 0)
+    const leader = findLeader(state, wordsOf(handle), 0, handleScope(state, follower))
     const named = leader >= 0 && get(state, leaderRow(state, leader), LEADER.STATE) === LeaderState.REGISTERED
     if (!named) return undefined
     const follows = copyFollows(state, follower, (row) => get(state, row, FOLLOW.LEADER) === leader)
@@ -192,6 +210,7 @@ function copyFollow(state: State, number: number): FollowView {
   const { marginAccounts, leaders } = state.genesis.limits
   const within = (value: number, most: number): number => (value >= 0 && value < most ? value : 0)
   const marginAccount = within(get(state, row, FOLLOW.MARGIN_ACCOUNT), marginAccounts)
+  const copied = get(state, row, FOLLOW.COPY_PAIR)
   return {
     row: number,
     createdSequence: getF64(state, row, FOLLOW.CREATED_SEQUENCE),
@@ -210,6 +229,11 @@ function copyFollow(state: State, number: number): FollowView {
     skipPair: get(state, row, FOLLOW.SKIP_PAIR),
     skippedAt: getF64(state, row, FOLLOW.SKIPPED_AT),
     closeAt: isClosing(state, row) ? getF64(state, row, FOLLOW.CLOSE_AT) : 0,
+    lastCopy: copied === 0 ? null : {
+      pair: copied - 1, lots: get(state, row, FOLLOW.COPY_LOTS), reference: get(state, row, FOLLOW.REFERENCE),
+      slippage: get(state, row, FOLLOW.SLIPPAGE), at: getF64(state, row, FOLLOW.COPIED_AT),
+    },
+    slippageCost: getI64(state, row, FOLLOW.SLIPPAGE_COST),
     startedAt: getF64(state, row, FOLLOW.STARTED_AT),
     updatedAt: getF64(state, row, FOLLOW.UPDATED_AT),
   }

@@ -5,15 +5,15 @@ import { FOLLOW_STATE_NAMES, FollowState } from '../../core/layout/copying.ts'
 import { followId, IdKind, marginAccountId, parseId } from '../../core/layout/ids.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import type { Asset } from '../../core/state/genesis.ts'
+import type { Asset, Pair } from '../../core/state/genesis.ts'
 import { readAccount } from '../../core/view/accounts.ts'
-import type { FollowView, LeaderView } from '../../core/view/copying.ts'
+import type { FollowView, LastCopyView, LeaderView } from '../../core/view/copying.ts'
 import { MARGIN_MODE_NAMES } from '../../core/view/margin.ts'
 import type { NamedFollow } from '../bridge/encode_copying.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { addressText } from './accounts.ts'
-import { amountText } from './amounts.ts'
+import { amountText, priceText, quantityText } from './amounts.ts'
 import { shortWallet } from './display.ts'
 import { marginAccountIdField, MarginModeName } from './margin_summary.ts'
 import { Decimal, Nullable, rfc3339, Timestamp, Uuid } from './operation.ts'
@@ -69,7 +69,19 @@ export const FollowRecord = record('Follow', 'What the caller has of a leader: a
   })), 'The last of them; null: there was none.'),
   nextAttemptAt: field(
     Nullable(Timestamp),
-    'When what of the copies could not be closed is tried again; null: there is nothing. `lastSkip` says why it could not be.',
+    'When what of the copies could not be closed, or waits for a price to open at, is tried again; null: there is nothing. `lastSkip` '
+    + 'says why it could not be closed.',
+  ),
+  lastCopy: field(Nullable(Type.Object({
+    tradingPairId: fields.tradingPairId,
+    quantity: field(Decimal, 'What was filled, in units of the base token; negative: it was sold.'),
+    referencePrice: field(Decimal, 'Price of the fill of the leader that it copies; of a stop the mark price.'),
+    slippageBps: field(Decimal, 'How much worse than that its average price was, in basis points; negative: better.'),
+    at: field(Timestamp, 'When.'),
+  })), 'The last copy that was filled, in part or in full; null: there was none, or the follow is over.'),
+  slippageCost: field(
+    Nullable(Decimal),
+    'What all copies cost more than at their reference prices, in the collateral asset; negative: less; null: the follow is over.',
   ),
   startedAt: field(Timestamp, 'When it began. What the leader had then is not copied.'),
   updatedAt: fields.updatedAt,
@@ -111,8 +123,19 @@ export function followRecord({ genesis }: Gateway, asset: Asset, view: FollowVie
       reason: refusalByNumber(view.skipCode).code, tradingPairId: pair?.id ?? null, at: rfc3339(view.skippedAt),
     },
     nextAttemptAt: view.closeAt === 0 ? null : rfc3339(view.closeAt),
+    lastCopy: lastCopyOf(genesis.pairs, view.lastCopy),
+    slippageCost: view.slippageCost === null ? null : amountText(asset, view.slippageCost),
     startedAt: rfc3339(view.startedAt),
     updatedAt: rfc3339(view.updatedAt),
+  }
+}
+
+function lastCopyOf(pairs: readonly Pair[], copy: LastCopyView | null): FollowRecord['lastCopy'] {
+  const pair = copy === null ? undefined : pairs[copy.pair]
+  if (copy === null || pair === undefined) return null
+  return {
+    tradingPairId: pair.id, quantity: quantityText(pair, copy.lots),
+    referencePrice: priceText(pair, copy.reference), slippageBps: formatDecimal(copy.slippage, 2), at: rfc3339(copy.at),
   }
 }
 
@@ -121,7 +144,8 @@ export function stoppedFollowRecord(gateway: Gateway, asset: Asset, each: Histor
   const { sequence, row, handle, leaderAccount } = each
   const leader = { account: leaderAccount, handle, followers: 0, allocated: 0n, since: 0 }
   return followRecord(gateway, asset, {
-    ...each, createdSequence: sequence, leader, strategyKey: `copy:${followId(sequence, row)}`, closeAt: 0,
+    ...each, createdSequence: sequence, leader, strategyKey: `copy:${followId(sequence, row)}`, closeAt: 0, lastCopy: null,
+    slippageCost: null,
   })
 }
 

@@ -21,6 +21,7 @@ import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { Amount, atomsOf } from './amounts.ts'
+import { ClientId } from './auth.ts'
 import {
   followerRecord, FollowerRecord, followIdField, followNamed, followRecord, FollowRecord, Handle, handleField, leaderRecord, LeaderRecord,
   LiveStatus, noFollow, statusOf, FollowStatus, stoppedFollowRecord,
@@ -45,17 +46,24 @@ export const ListLeaders = operation({
   service: 'CopyTradingService', method: 'GET', path: '/api/v1/copy-trading/leaders',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   summary: 'Leaders',
-  description: 'Everybody who has a handle, by what is allocated to them, the most first. Return and drawdown are those of the last 30 '
-    + 'days at the last full hour; they are null while the history cannot be read.',
+  description: 'Everybody who has a handle in an application, by what is allocated to them, the most first: copy trading stays inside one '
+    + 'application. Return and drawdown are those of the last 30 days at the last full hour; they are null while the history cannot be '
+    + 'read.',
   answer: 'A page of leaders.',
   refusals: ['NOT_FOUND', ...READ],
-  query: Type.Object(PageQuery),
+  query: Type.Object({
+    ...PageQuery,
+    clientId: field(ClientId, 'Application, as for the sign-in; absent: the default one.'),
+  }),
   output: Type.Object({ leaders: field(Type.Array(LeaderRecord), 'The most allocated first.'), ...PageOutput }),
   example: { input: { page: 1, pageSize: 20 }, output: { leaders: [sample.leader], ...sample.page } },
-  run: (gateway, call, { page, pageSize }) => {
+  run: (gateway, call, { page, pageSize, clientId }) => {
     const asset = collateralOf(gateway)
     if (asset instanceof Refused) return call.refuse(asset)
-    const all = readLeaders(gateway.state, gateway.gate)
+    const { applications } = gateway
+    const application = clientId === undefined ? applications.at(0) : applications.byClientId(clientId)
+    if (application === undefined) return call.refuse(new Refused('NOT_FOUND', 'Application not found', { field: 'clientId' }))
+    const all = readLeaders(gateway.state, gateway.gate, application.application)
     if (all === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     all.sort((a, b) => (a.allocated === b.allocated ? a.since - b.since : a.allocated < b.allocated ? 1 : -1))
     const { items, ...rest } = pageOf(all, page, pageSize)
@@ -72,9 +80,9 @@ export const RegisterLeader = operation({
   service: 'CopyTradingService', method: 'PUT', path: '/api/v1/copy-trading/leaders/me',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   summary: 'Take a handle',
-  description: 'The caller may be followed under this handle from now on. Handles are unique whatever their case. One that was released '
-    + 'is nobody else\'s for a pause (30 days by default), and who released it takes no other one meanwhile. Who follows anybody cannot '
-    + 'lead. Taking the own handle again changes nothing but its letters\' case.',
+  description: 'The caller may be followed under this handle from now on. Handles are unique in the application, '
+    + 'whatever their case. One that was released is nobody else\'s for a pause (30 days by default), and who released it takes no other '
+    + 'one meanwhile. Who follows anybody cannot lead. Taking the own handle again changes nothing but its letters\' case.',
   answer: 'The handle is the caller\'s.',
   refusals: [
     'NOT_FOUND', 'COPY_TRADING_OFF', 'HANDLE_TAKEN', 'HANDLE_CHANGE_TOO_SOON', 'ALREADY_LEADER', 'CANNOT_LEAD', 'TOO_MANY_LEADERS',
@@ -201,8 +209,10 @@ export const CreateFollow = operation({
   summary: 'Follow a leader',
   description: 'Moves the allocation from the free collateral of the parent margin account into a margin sub-account of its own, and '
     + 'mirrors what the leader does on perpetuals from now on: MARKET orders in proportion allocation : equity of the leader, rounded down '
-    + 'to lots, in risk buckets with the strategy key `copy:<followId>`. What the leader has already is not copied. A leader cannot '
-    + 'follow, nobody follows his own family, and a leader is followed once.',
+    + 'to lots, in risk buckets with the strategy key `copy:<followId>`. The allocation counts up to 10 times that equity, and a leader '
+    + 'with less than 100 is not copied. A copy opens within 50 basis points of the fill of the leader and of the mark price; it waits 20 '
+    + 'seconds for such a price and is left out then, with `lastSkip` COPY_PRICE. What the leader has already is not copied. A leader '
+    + 'cannot follow, nobody follows his own family or an account of another application, and a leader is followed once.',
   answer: 'The follow.',
   refusals: [
     'NOT_FOUND', 'COPY_TRADING_OFF', 'CANNOT_FOLLOW', 'ALREADY_FOLLOWING', 'ALLOCATION_TOO_SMALL', 'INSUFFICIENT_COLLATERAL',
@@ -313,8 +323,9 @@ export const StopFollow = operation({
   service: 'CopyTradingService', method: 'POST', path: '/api/v1/copy-trading/follows/{followId}/stop',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'close',
   summary: 'Stop a follow',
-  description: 'Nothing is mirrored to it any more. Its positions are closed at market, what cannot be closed is tried again after pauses '
-    + 'of 5 seconds at first and 320 at most, and then everything in its margin account goes back to the parent. `lastSkip` and '
+  description: 'Nothing is mirrored to it any more. Its positions are closed at market within 50 basis points of the mark price; what '
+    + 'cannot be closed is tried again after pauses of 5 seconds at first and 320 at most, within 100, 200 and 400 basis points after four '
+    + 'attempts each. Then everything in its margin account goes back to the parent. `lastSkip` and '
     + '`nextAttemptAt` of the follow say why it takes long. Done as well when it is being stopped already.',
   answer: 'It is being stopped.',
   refusals: ['NOT_FOUND', ...COMMAND],

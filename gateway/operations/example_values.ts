@@ -275,5 +275,6 @@ export const follower = {
 export const follow = {
   followId: FOLLOW, leader: 'north-star', status: 'ACTIVE' as const, allocation: '1500', maxLeverage: '5', marginMode: 'ISOLATED' as const,
   marginAccountId: MARGIN_SUB, strategyKey: `copy:${FOLLOW}`, ordersCopied: 0, skips: 0, lastSkip: null, nextAttemptAt: null,
+  lastCopy: null, slippageCost: '0',
   startedAt: MOMENT, updatedAt: MOMENT,
 }

@@ -316,7 +316,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/continue_cancel.ts', ' || goesOnByItself(state, account)', ''],
   // A slice of a TWAP order is too small, or trades beyond its limit; a mass cancel forgets what waits.
   ['orders/twap_schedule.ts', 'Math.max(least, Math.floor((even', 'Math.max(1, Math.floor((even'],
-  ['orders/place.ts', 'originOf(flags) === Origin.TWAP ? read(command, base, C.price) : 0', '0'],
+  ['orders/place.ts', 'origin === Origin.TWAP || origin === Origin.COPY ? read(command, base, C.price) : 0', '0'],
   ['orders/twap_slice.ts', 'return limit !== 0 && bid > limit ? limit : bid', 'return bid'],
   ['orders/dead_man.ts', 'newest < 0 && !waitsForAny(state, account)', 'newest < 0'],
   ['orders/sweep.ts', ' || (ended >= limit && hasWaiting(state, sweep, began))', ''],

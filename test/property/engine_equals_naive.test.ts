@@ -33,6 +33,7 @@ const ELSEWHERE: Record<string, string> = {
   LEADER_EQUITY: 'property/margin_equals_naive.test.ts',
   COPY_PARTLY_FILLED: 'property/margin_equals_naive.test.ts',
   COPY_TRADING_OFF: 'property/margin_equals_naive.test.ts',
+  COPY_PRICE: 'property/margin_equals_naive.test.ts',
 }
 const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },

@@ -86,7 +86,7 @@ const WAITING_FAULTS: Faults = [
 const COPY_FAULTS: Faults = [
   // A copy is rounded up, of another proportion, or enlarged where the leader closed; what was carried is lost.
   ['orders/copy_target.ts', '(share * BigInt(lots)) / BigInt(seen)', '(share * BigInt(seen)) / BigInt(seen)'],
-  ['orders/copy_target.ts', '(BigInt(opened) * LOT * allocation) / equity', '(BigInt(opened) * LOT * allocation) / (equity + allocation)'],
+  ['orders/copy_target.ts', '(BigInt(opened) * LOT * counted) / equity', '(BigInt(opened) * LOT * counted) / (equity + counted)'],
   ['orders/copy_target.ts', 'if (turned) return { share: 0n,', 'if (turned) return { share,'],
   ['orders/copy_step.ts', 'FOLLOW_PAIR.RESIDUAL, target.share - before)', 'FOLLOW_PAIR.RESIDUAL, 0n)'],
   ['orders/copy_target.ts', 'opened === 0 || state !== FollowState.ACTIVE', 'opened === 0'],
@@ -105,10 +105,19 @@ const COPY_FAULTS: Faults = [
   ['orders/copy_orders.ts', 'most !== 0 && most < leads ? most : leads', 'leads'],
   ['orders/copy_close.ts', 'number <= tried ||', ''],
   // What a leader closed is not tried again, or all of the copy is closed then; a copy is owed to the other side; pauses do not grow.
-  ['orders/copy_step.ts', 'if (closes && !full) tryLater(state, row)', ''],
+  ['orders/copy_step.ts', 'if (!full) tryLater(state, row)', ''],
   ['orders/copy_close.ts', 'Math.abs(held) - Math.abs(rest)', 'Math.abs(held)'],
   ['orders/copy_target.ts', 'seen === 0 || (share > 0n) !== (seen > 0) ? 0n : share', 'share'],
   ['programs/copy_closing.ts', 'add(state, row, FOLLOW.ROUNDS, 1)', 'add(state, row, FOLLOW.ROUNDS, 0)'],
+  // Copies open far from the leader's fill, close at any price, do not wait, or wait for ever; slippage of another side.
+  ['orders/copy_price.ts', 'sell === 0 ? Math.min(fill, mark) : Math.max(fill, mark)', 'mark'],
+  ['orders/copy_price.ts', 'limitAt(state, markOf(state, pair), sell,', 'limitAt(state, 0, sell,'],
+  ['orders/copy_open.ts', 'entered === Entered.PARTLY && isPriced(state)', 'entered === Entered.PARTLY && sell > 1'],
+  ['orders/copy_open.ts', ' || now(state) >= getF64(state, row, FOLLOW.OPEN_UNTIL)', ''],
+  ['orders/copy_price.ts', 'return sell ? fair - quote', 'return quote === 0n ? fair - quote'],
+  // An allocation counts beyond the ratio; a leader needs no equity.
+  ['orders/copy_target.ts', 'ratio !== 0n && allocation', 'ratio < 0n && allocation'],
+  ['orders/copy_target.ts', 'if (equity < least)', 'if (equity <= 0n)'],
 ]
 const FAULTS: Faults = [...MARGIN, ...WAITING_FAULTS, ...COPY_FAULTS]
 

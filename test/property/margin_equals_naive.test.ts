@@ -48,6 +48,8 @@ const RUNS: MarginDuelOptions[] = [
 
 /** What is refused while something is being liquidated and rows are used up: by shares of families, and by what one account may have. */
 const FULL = ['TOO_MANY_OPEN_ORDERS', 'TOO_MANY_MARGIN_ACCOUNTS', 'TOO_MANY_RISK_BUCKETS', 'TOO_MANY_POSITIONS']
+/** FollowReason of core/layout/copying.ts, and refusals of a skip: LEADER_EQUITY, COPY_PARTLY_FILLED, COPY_PRICE. */
+const FOLLOWED = ['0', '1', '2', '2 483', '3 482', '3 485', '4', '5', '5 483', '6']
 /** Grants that an agent lacks for orders of perpetuals, by number (core/layout/agents.ts): actions, pairs, leverage, margin accounts; and
  * what owners alone may do. */
 const GRANTS = [1, 2, 7, 8, 9]
@@ -118,6 +120,8 @@ if (SEED !== undefined || VARIANT !== undefined) {
     t.strictSame(reasons, [], 'conditional orders change for every reason')
     const twaps = [...TWAP_REASON_NAMES.keys()].filter((reason) => !reached.has(`TWAP ${reason}`))
     t.strictSame(twaps, [], 'TWAP orders change for every reason')
+    const follows = FOLLOWED.filter((told) => !reached.has(`follow ${told}`))
+    t.strictSame(follows, [], 'follows change for every reason, and skip for those of prices')
     t.strictSame(FULL.filter((code) => !reached.has(`full ${code}`)), [], 'liquidation goes on and ends while rows are used up')
     t.strictSame(GRANTS.filter((grant) => !reached.has(`lacks ${grant}`)), [], 'agents lack what margin trading asks for')
   }

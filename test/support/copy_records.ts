@@ -22,7 +22,7 @@ export const COPY_RECORDS: Record<string, string[]> = {
   follow_changed: [
     '0:kind:u32 1:account:i32 2:sequence:f64 4:time:f64 6:createdSequence:f64 8:follow:i32 9:what:i32 10:leaderAccount:i32',
     '11:leader:i32 12:leaderSequence:f64 14:allocation:i64 16:marginAccount:i32 17:mode:i32 18:marginSequence:f64 20:maxLeverage:i32',
-    '21:pair:i32 22:lots:i32 23:orderSlot:i32 24:code:i32 25:reserved:i32',
+    '21:pair:i32 22:lots:i32 23:orderSlot:i32 24:code:i32 25:reference:i32 26:slippage:i32 27:reserved:i32',
   ],
   leader_changed: [
     '0:kind:u32 1:account:i32 2:sequence:f64 4:time:f64 6:createdSequence:f64 8:leader:i32 9:what:i32 10:followers:i32 11:length:i32',
@@ -46,5 +46,5 @@ export const COPY_ANSWERS: Record<string, string> = {
 export const COPY_REFUSALS: Record<string, number> = {
   HANDLE_TAKEN: 470, HANDLE_CHANGE_TOO_SOON: 471, ALREADY_LEADER: 472, TOO_MANY_LEADERS: 473, ALREADY_FOLLOWING: 474,
   CANNOT_FOLLOW: 475, CANNOT_LEAD: 476, TOO_MANY_FOLLOWS: 477, LEADER_FULL: 478, ALLOCATION_TOO_SMALL: 479, FOLLOW_STOPPING: 480,
-  COPY_MARGIN_ACCOUNT: 481, LEADER_EQUITY: 482, COPY_PARTLY_FILLED: 483, COPY_TRADING_OFF: 484,
+  COPY_MARGIN_ACCOUNT: 481, LEADER_EQUITY: 482, COPY_PARTLY_FILLED: 483, COPY_TRADING_OFF: 484, COPY_PRICE: 485,
 }

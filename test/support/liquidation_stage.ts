@@ -69,10 +69,12 @@ export class LiquidationStage {
   /** Whether every command is followed by {@link check}. */
   checks = true
 
-  constructor(perp: Partial<PerpSpec> = {}, limits: Record<string, number> = {}, pair: Partial<PairSpec> = {}) {
+  /** `rules`: those of its genesis, absent: the newest. */
+  constructor(perp: Partial<PerpSpec> = {}, limits: Record<string, number> = {}, pair: Partial<PairSpec> = {}, rules?: number) {
     const units = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: '10000', ...pair }
     const terms = { referencePrice: '1000', maxPositionSize: '1000' }
     this.text = genesisText({
+      ...(rules === undefined ? {} : { rules }),
       limits: { priceTicks: 65_536, accounts: 256, marginAccounts: 256, riskBuckets: 512, positions: 512, ...limits }, dailyLimit: 5,
       assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 8, '1000']],
       pairs: ['BTC/USD-PERP', 'ETH/USD-PERP'].map((symbol) => perpPair(symbol, { ...terms, ...perp }, units)),
@@ -106,12 +108,13 @@ export class LiquidationStage {
     this.send(CommandType.SET_INDEX_PRICE, { pair, price, source: 0, force: 1, observedAt: this.time })
   }
 
-  /** The account of a wallet, which signs in first. */
+  /** The account of a wallet, which signs in first; `...@two`: with the second application. */
   account(name: string): number {
     const known = this.sessions.get(name)
     if (known !== undefined) return Number(known['account'])
     const hex = Buffer.from(name).toString('hex')
-    const said = this.send(CommandType.OPEN_SESSION, { address: hex.padEnd(40, '0'), publicKey: hex.padEnd(64, '0') }, 1)
+    const who = { address: hex.padEnd(40, '0'), publicKey: hex.padEnd(64, '0') }
+    const said = this.send(CommandType.OPEN_SESSION, { ...who, application: name.endsWith('@two') ? 1 : 0 }, 1)
     this.sessions.set(name, said)
     this.names.set(Number(said['account']), name)
     this.send(CommandType.MINT, { ...this.signed(name), asset: USD }, 1)

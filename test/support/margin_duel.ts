@@ -11,6 +11,7 @@ import {
 import type { State } from '../../core/state/state.ts'
 import { commandName, COMMAND_SLOTS, CommandType, kindOf, typeOfKind } from '../../core/layout/command.ts'
 import { CONDITIONAL_ORDER, conditionalReasonOf } from '../../core/layout/conditional.ts'
+import { FOLLOW_CHANGED, followReasonOf } from '../../core/layout/copying.ts'
 import { EventType, RESULT } from '../../core/layout/event.ts'
 import { SET_INDEX_PRICE_COMMAND } from '../../core/layout/margin.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
@@ -204,7 +205,7 @@ export class MarginDuel {
     }
   }
 
-  /** An event by its number; of what waits by its reason too. */
+  /** An event by its number; of what waits by its reason too, of a follow also by its refusal. */
   private nameOf(type: number, base: number): string {
     const { i32 } = this.bench.said
     const known = this.report.seen
@@ -212,6 +213,9 @@ export class MarginDuel {
     const [conditional, twap] = [type === EventType.CONDITIONAL, type === EventType.TWAP]
     const code = conditional ? i32[base + CONDITIONAL_ORDER.at.code]! : twap ? i32[base + TWAP_ORDER.at.code]! : 0
     if (code !== 0) known.set(`RESULT waiting ${code}`, (known.get(`RESULT waiting ${code}`) ?? 0) + 1)
+    if (type === EventType.FOLLOW) {
+      return ['follow', followReasonOf(i32[base + FOLLOW_CHANGED.at.what]!), i32[base + FOLLOW_CHANGED.at.code]! || ''].join(' ').trim()
+    }
     if (conditional) return `conditional ${conditionalReasonOf(i32[base + CONDITIONAL_ORDER.at.what]!)}`
     return twap ? `TWAP ${twapReasonOf(i32[base + TWAP_ORDER.at.what]!)}` : `events ${type}`
   }

@@ -31,6 +31,8 @@ export interface Leader {
   released: number
   /** Of the position that changed last, by pair. */
   leverage: Map<number, number>
+  /** Ticks of its last fill, by pair. */
+  prices: Map<number, number>
 }
 
 export interface Follow {
@@ -54,6 +56,12 @@ export interface Follow {
   tried: number
   rounds: number
   closeAt: number
+  /** With lots that wait for a price: until when, 0: none; the last pair that was tried in this round. */
+  openUntil: number
+  openTried: number
+  /** Of the last order that traded, as the engine keeps it; and what all of them cost more than at their references. */
+  lastCopy: { pair: number; lots: number; reference: number; slippage: number; at: number } | null
+  slippageCost: bigint
 }
 
 /** Something that a leader did on a pair and that is not mirrored yet. */
@@ -90,11 +98,12 @@ const positionsOfAccount = (ex: Ex, account: number): Position[] =>
 export const leadLots = (ex: Ex, { account }: Leader, pair: number): number =>
   positionsOfAccount(ex, account).filter((each) => each.pair === pair).reduce((sum, { lots }) => sum + lots, 0)
 
-/** A position is about to change: if it is a leader's, there is something to mirror. */
-export function noteLead(ex: Ex, { bucket, pair, leverage }: Position): void {
+/** A position is about to change at a price: if it is a leader's, there is something to mirror. */
+export function noteLead(ex: Ex, { bucket, pair, leverage }: Position, price: number): void {
   const leader = ex.copies.leaders.find(({ account }) => account === bucket.margin.account)
   if (leader === undefined) return
   leader.leverage.set(pair, leverage)
+  if (ex.inForce >= 5) leader.prices.set(pair, price)
   if (followersOf(ex, leader).length === 0) return
   const lead = ex.copies.leads.find((each) => each.leader === leader && each.pair === pair)
   if (lead === undefined) ex.copies.leads.push({ leader, pair, equity: 0n, cursor: null, again: false })
@@ -116,8 +125,9 @@ const isHandle = (hex: string, length: number): boolean => {
   const text = Buffer.from(hex, 'hex').toString('latin1')
   return length >= 3 && /^[A-Za-z0-9_-]+$/.test(text.slice(0, length)) && /^\0*$/.test(text.slice(length))
 }
-const named = (ex: Ex, hex: string): Leader | undefined =>
-  ex.copies.leaders.find((each) => hasName(each) && folded(each.handle) === folded(hex))
+const named = (ex: Ex, hex: string, account: number): Leader | undefined => ex.copies.leaders.find((each) =>
+  hasName(each) && folded(each.handle) === folded(hex) &&
+  (ex.inForce < 5 || ex.accounts[each.account]!.application === ex.accounts[account]!.application))
 const followsOf = (ex: Ex, leader: Leader): Follow[] => ex.copies.follows.filter((each) => each.leader === leader)
 const ofFamily = (ex: Ex, account: number, rows: readonly { account: number }[]): number =>
   rows.filter((each) => familyOf(ex, each.account) === familyOf(ex, account)).length
@@ -135,14 +145,16 @@ function tellLeader(ex: Ex, leader: Leader, reason: number): void {
 }
 
 /** What is told of a follow: of a pair, signed lots, an order's slot, a refusal. */
-export function tellFollow(ex: Ex, follow: Follow, reason: number, pair = -1, lots = 0, orderSlot = -1, code = 0): void {
+export function tellFollow(
+  ex: Ex, follow: Follow, reason: number, pair = -1, lots = 0, orderSlot = -1, code = 0, over: Decoded = {},
+): void {
   const { account, createdSequence, row, state, leader, allocation, margin, cross, maxLeverage } = follow
   ex.events.push({
     layout: FOLLOW_CHANGED,
     values: {
       kind: EventType.FOLLOW, account, sequence: ex.sequence, time: ex.now, createdSequence, follow: row, what: state | (reason << 8),
       leaderAccount: leader.account, leader: leader.row, leaderSequence: leader.createdSequence, allocation, marginAccount: margin.row,
-      mode: cross ? 1 : 0, marginSequence: margin.createdSequence, maxLeverage, pair, lots, orderSlot, code,
+      mode: cross ? 1 : 0, marginSequence: margin.createdSequence, maxLeverage, pair, lots, orderSlot, code, ...over,
     },
   })
 }
@@ -154,7 +166,7 @@ export function registerLeader(ex: Ex, command: Decoded): void {
   const code = account < 0 ? -account : registerRefusal(ex, account, handle, length)
   if (code !== 0) return refuseOwner(ex, command, code)
   const own = ex.copies.leaders.find((each) => each.account === account)
-  const holder = named(ex, handle)
+  const holder = named(ex, handle, account)
   if (holder !== undefined && holder !== own) forget(ex, holder)
   if (own === undefined && ex.copies.leaders.length >= ex.genesis.limits.leaders) forget(ex, oldestReleased(ex)!)
   const leader = own ?? makeLeader(ex, account)
@@ -176,7 +188,7 @@ function registerRefusal(ex: Ex, account: number, handle: string, length: number
   const same = own !== undefined && folded(own.handle) === folded(handle)
   if (own?.state === LeaderState.REGISTERED && !same) return CODE.ALREADY_LEADER
   if (own?.state === LeaderState.RELEASED && !same && !isPauseOver(ex, own)) return CODE.HANDLE_CHANGE_TOO_SOON
-  const holder = named(ex, handle)
+  const holder = named(ex, handle, account)
   const isFree = holder === undefined || holder === own || (holder.state === LeaderState.RELEASED && isPauseOver(ex, holder))
   if (!isFree) return CODE.HANDLE_TAKEN
   if (own !== undefined) return 0
@@ -190,7 +202,7 @@ function registerRefusal(ex: Ex, account: number, handle: string, length: number
 function makeLeader(ex: Ex, account: number): Leader {
   const made: Leader = {
     row: ex.copies.rows.leaders.take(), account, state: 0, handle: '', length: 0, createdSequence: ex.sequence, releasedAt: 0, released: 0,
-    leverage: new Map(),
+    leverage: new Map(), prices: new Map(),
   }
   // What it has by now, the newest of everything first: the last one counts.
   const accounts = ex.margins.accounts.filter((each) => each.account === account)
@@ -246,7 +258,7 @@ export function createFollow(ex: Ex, command: Decoded): void {
   const code = account < 0 ? -account : createRefusal(ex, command, account, atoms)
   const parent = account < 0 ? null : parentOf(ex, account)
   if (code !== 0) return refuseShort(ex, command, code, atoms, parent === null ? 0n : freeOf(ex, parent))
-  const leader = named(ex, handle)!
+  const leader = named(ex, handle, account)!
   const row = ex.copies.rows.follows.take()
   const key = `copy:${followId(ex.sequence, row)}`
   const hash = createHash('sha256').update(key).digest()
@@ -256,7 +268,7 @@ export function createFollow(ex: Ex, command: Decoded): void {
     row, account, leader, state: FollowState.ACTIVE, margin, cross: command['mode'] === 1, maxLeverage: Number(command['maxLeverage']),
     allocation: 0n, createdSequence: ex.sequence, strategyKey: Buffer.from(key).toString('hex').padEnd(96, '0'),
     keyLow: hash.readInt32LE(0), keyHigh: hash.readInt32LE(4), seen: new Map(pairs.map((pair) => [pair, leadLots(ex, leader, pair)])),
-    residual: new Map(), tried: -1, rounds: 0, closeAt: 0,
+    residual: new Map(), tried: -1, rounds: 0, closeAt: 0, openUntil: 0, openTried: -1, lastCopy: null, slippageCost: 0n,
   }
   margin.follow = follow
   ex.copies.follows.push(follow)
@@ -273,7 +285,7 @@ function createRefusal(ex: Ex, command: Decoded, account: number, atoms: bigint)
   if (ex.maintenance) return CODE.OPERATIONS_BLOCKED
   if (!on) return CODE.COPY_TRADING_OFF
   const handle = String(command['handle'])
-  const leader = isHandle(handle, Number(command['length'])) ? named(ex, handle) : undefined
+  const leader = isHandle(handle, Number(command['length'])) ? named(ex, handle, account) : undefined
   if (leader === undefined || leader.state !== LeaderState.REGISTERED) return CODE.NOT_FOUND
   const own = leaders.find((each) => each.account === account)
   const leads = own !== undefined && (own.state === LeaderState.REGISTERED || followsOf(ex, own).length > 0)
@@ -349,7 +361,7 @@ export function stopFollow(ex: Ex, command: Decoded): void {
       .sort((a, b) => a.pair - b.pair)
     for (const lead of walks) goOnBehind(ex, lead, follow)
     leaveClosing(ex, follow)
-    Object.assign(follow, { state: FollowState.STOPPING, tried: -1, rounds: 0 })
+    Object.assign(follow, { state: FollowState.STOPPING, tried: -1, rounds: 0, openUntil: 0 })
     lookFirst(ex, follow)
     tellFollow(ex, follow, FollowReason.STOPPING)
   }
@@ -378,6 +390,22 @@ export function lookLater({ copies, now }: Ex, follow: Follow): void {
   follow.rounds++
   follow.closeAt = now + PAUSES[pause]!
   copies.closing[pause]!.push(follow)
+}
+
+/** Behind what is looked at after the shortest pause. */
+export function lookSoon({ copies, now }: Ex, follow: Follow): void {
+  follow.closeAt = now + PAUSES[0]!
+  copies.closing[0]!.push(follow)
+}
+
+/** Lots wait for a price, for 20 seconds, and are tried every five. */
+export function waitToOpen(ex: Ex, follow: Follow): void {
+  if (follow.openUntil === 0) follow.openUntil = ex.now + 20_000
+  if (isClosing(ex, follow)) {
+    if (follow.closeAt <= ex.now + PAUSES[0]!) return
+    leaveClosing(ex, follow)
+  } else Object.assign(follow, { tried: -1, rounds: 0 })
+  lookSoon(ex, follow)
 }
 
 /** It is over. */

@@ -8,7 +8,7 @@ import {
 import type { State } from '../../core/state/state.ts'
 import type { NaiveExchange } from './naive.ts'
 import { Differs } from './naive_compare.ts'
-import { followersOf, leadLots } from './naive_copies.ts'
+import { followersOf, leadLots, type Follow } from './naive_copies.ts'
 import { isPerp } from './naive_margin.ts'
 
 const same = (what: string, engine: unknown, expected: unknown): void => {
@@ -35,6 +35,7 @@ export function compareCopies(state: State, naive: NaiveExchange): void {
       const lead = leadRow(state, leader.row * perps + numberOf(pair) - 1)
       same(`lots of leader ${leader.row} of ${pair}`, getF64(state, lead, LEAD.LOTS), leadLots(naive, leader, pair))
       const waits = leads.find((each) => each.leader === leader && each.pair === pair)
+      same(`price of leader ${leader.row} of ${pair}`, get(state, lead, LEAD.PRICE), leader.prices.get(pair) ?? 0)
       same(`leader ${leader.row} waits with ${pair}`, get(state, lead, LEAD.WAITS), waits === undefined ? 0 : 1)
       same(`where the walk of leader ${leader.row} stands`, get(state, lead, LEAD.CURSOR) - 1, waits?.cursor?.row ?? -1)
     }
@@ -44,6 +45,9 @@ export function compareCopies(state: State, naive: NaiveExchange): void {
     same(`state of follow ${follow.row}`, get(state, row, FOLLOW.STATE), follow.state)
     same(`margin account of follow ${follow.row}`, get(state, row, FOLLOW.MARGIN_ACCOUNT), follow.margin.row)
     same(`allocation of follow ${follow.row}`, getI64(state, row, FOLLOW.ALLOCATION), follow.allocation)
+    same(`until when ${follow.row} waits for a price`, getF64(state, row, FOLLOW.OPEN_UNTIL), follow.openUntil)
+    same(`what slippage cost follow ${follow.row}`, getI64(state, row, FOLLOW.SLIPPAGE_COST), follow.slippageCost)
+    compareLast(state, row, follow)
     const queue = closing.findIndex((each) => each.includes(follow))
     same(`whether follow ${follow.row} has something to close`, isClosing(state, row), queue >= 0)
     if (queue >= 0) {
@@ -56,4 +60,11 @@ export function compareCopies(state: State, naive: NaiveExchange): void {
       same(`what is left of ${pair} for ${follow.row}`, getI64(state, seen, FOLLOW_PAIR.RESIDUAL), follow.residual.get(pair) ?? 0n)
     }
   }
+}
+
+/** The last order of a follow that traded. */
+function compareLast(state: State, row: number, { lastCopy, row: number }: Follow): void {
+  const engine = [FOLLOW.COPY_PAIR, FOLLOW.COPY_LOTS, FOLLOW.REFERENCE, FOLLOW.SLIPPAGE].map((word) => get(state, row, word))
+  const { pair, lots, reference, slippage, at } = lastCopy ?? { pair: -1, lots: 0, reference: 0, slippage: 0, at: 0 }
+  same(`last copy of ${number}`, [...engine, getF64(state, row, FOLLOW.COPIED_AT)], [pair + 1, lots, reference, slippage, at])
 }

@@ -4,10 +4,10 @@ import { FollowReason, FollowState } from '../../core/layout/copying.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import {
-  createFollow, endFollow, followersOf, goOnBehind, isClosing, leadLots, leaveClosing, lookFirst, lookLater, registerLeader, releaseLeader,
-  setCopyProgram, stopFollow, tellFollow, updateFollow, type Follow, type Lead,
+  createFollow, endFollow, followersOf, goOnBehind, isClosing, leadLots, leaveClosing, lookFirst, lookLater, lookSoon, registerLeader,
+  releaseLeader, setCopyProgram, stopFollow, tellFollow, updateFollow, waitToOpen, type Follow, type Lead, type Leader,
 } from './naive_copies.ts'
-import { bucketsOf, equityOf, exact, truncated, type Position } from './naive_margin.ts'
+import { bucketsOf, equityOf, exact, isPerp, perpOf, truncated, type Position } from './naive_margin.ts'
 import { bucketRoom, findBucket, findPosition, makeBucket } from './naive_margin_changes.ts'
 import { closeSub, whyNotClosed } from './naive_margin_moves.ts'
 import { enter } from './naive_orders.ts'
@@ -87,8 +87,12 @@ function aimOf(ex: Ex, { pair, equity, leader }: Lead, follow: Follow, share: bi
   }
   if (now === before || follow.state !== FollowState.ACTIVE) return { share, seen: now }
   if (!ex.copies.on) return { share, seen: now, left: CODE.COPY_TRADING_OFF }
-  if (equity <= 0n) return { share, seen: now, left: CODE.LEADER_EQUITY }
-  const part = exact(truncated(exact(now - before).times(LOT).times(exact(follow.allocation)).div(exact(equity))))
+  const { leaderLeast, copyRatio } = ex.genesis.limits
+  const least = ex.inForce < 5 ? 1n : BigInt(leaderLeast) * 10n ** BigInt(ex.genesis.assets[ex.genesis.pairs[pair]!.quote]!.scale)
+  if (equity < least) return { share, seen: now, left: CODE.LEADER_EQUITY }
+  const most = equity * BigInt(copyRatio)
+  const counted = ex.inForce >= 5 && follow.allocation > most ? most : follow.allocation
+  const part = exact(truncated(exact(now - before).times(LOT).times(exact(counted)).div(exact(equity))))
   return { share: truncated(held(exact(share).plus(held(part)))), seen: now }
 }
 
@@ -104,6 +108,9 @@ function mirror(ex: Ex, lead: Lead, follow: Follow): { ordered: boolean; stays: 
   const position = positionOf(ex, follow, pair)
   const held = position?.lots ?? 0
   const before = BigInt(held) * BigInt(LOT)
+  const [was, is] = [follow.seen.get(pair) ?? 0, leadLots(ex, lead.leader, pair)]
+  const reduces = Math.abs(is) < Math.abs(was) || Math.sign(is) * Math.sign(was) < 0
+  if (follow.openUntil !== 0 && reduces && waiting(ex, follow, pair) !== 0) leaveOut(ex, follow, pair, CODE.COPY_PRICE)
   const { share, seen, left } = aimOf(ex, lead, follow, shareNow(ex, follow, pair))
   follow.seen.set(pair, seen)
   follow.residual.set(pair, share - before)
@@ -114,18 +121,102 @@ function mirror(ex: Ex, lead: Lead, follow: Follow): { ordered: boolean; stays: 
   if (!closes && (follow.state !== FollowState.ACTIVE || !ex.copies.on || !isEnough(ex, pair, change))) {
     return more ? mirror(ex, lead, follow) : { ordered: false, stays: false }
   }
-  const size = closes ? Math.min(Math.abs(change), Math.abs(held)) : Math.abs(change)
-  const order = closes ? closing(ex, position!, change < 0, size) : opening(ex, lead, follow, change < 0, size)
-  const full = copy(ex, follow, order, FollowReason.COPIED)
-  const lots = Number(order['lots'])
-  const signed = change < 0 ? -lots : lots
-  if (closes) follow.residual.set(pair, share - BigInt(positionOf(ex, follow, pair)?.lots ?? 0) * BigInt(LOT))
-  else follow.residual.set(pair, share - before - BigInt(full ? signed : change) * BigInt(LOT))
-  if (closes && !full && !isClosing(ex, follow)) {
+  if (!closes) {
+    const done = open(ex, lead.leader, follow, pair, change, share)
+    if (done === 'waits' || done === 'partly') waitToOpen(ex, follow)
+    return { ordered: done !== 'waits', stays: done === 'more' }
+  }
+  const size = Math.min(Math.abs(change), Math.abs(held))
+  const order = closing(ex, position!, change < 0, size, bound(ex, markNow(ex, pair), change < 0, 1))
+  const full = priced(ex, follow, order, FollowReason.COPIED, lead.leader.prices.get(pair) ?? 0) === 'full'
+  follow.residual.set(pair, share - BigInt(positionOf(ex, follow, pair)?.lots ?? 0) * BigInt(LOT))
+  if (!full && !isClosing(ex, follow)) {
     Object.assign(follow, { tried: -1, rounds: 0 })
     lookLater(ex, follow)
   }
-  return { ordered: true, stays: more || (full && lots < Math.abs(change)) }
+  return { ordered: true, stays: more || (full && Number(order['lots']) < Math.abs(change)) }
+}
+
+const markNow = (ex: Ex, pair: number): number => perpOf(ex, pair).mark
+
+/** The worst price of an order of a copy: so far from `price`, which 0 bounds in no way. */
+function bound(ex: Ex, price: number, sell: boolean, times: number): number {
+  if (ex.inForce < 5 || price === 0) return 0
+  const part = exact(ex.genesis.limits.copyBandBps * times).div(10_000)
+  if (sell) return Math.max(1, exact(price).times(exact(1).minus(part)).ceil().toNumber())
+  return Math.min(ex.genesis.limits.priceTicks - 1, exact(price).times(exact(1).plus(part)).floor().toNumber())
+}
+
+const touchOf = (ex: Ex, pair: number, sell: boolean): number | undefined => otherSide(ex, pair, sell)[0]?.price
+const isWorse = (sell: boolean, price: number, limit: number): boolean => (sell ? price < limit : price > limit)
+
+/** An order that closes; it is not entered where the book has a price, and that is beyond its own. */
+function priced(ex: Ex, follow: Follow, order: Decoded, reason: number, reference: number): Done {
+  const [pair, limit, sell] = [Number(order['pair']), Number(order['price']), (Number(order['flags']) & Flag.SELL) !== 0]
+  const touch = touchOf(ex, pair, sell)
+  if (limit === 0 || touch === undefined || !isWorse(sell, touch, limit)) return copy(ex, follow, order, reason, reference)
+  tellFollow(ex, follow, FollowReason.SKIPPED, pair, 0, -1, CODE.COPY_PRICE)
+  return 'refused'
+}
+
+/** Opens lots of a copy as far as there is a price: what is not opened waits, or is left out. */
+function open(
+  ex: Ex, leader: Leader, follow: Follow, pair: number, change: number, share: bigint,
+): 'waits' | 'partly' | 'more' | 'done' {
+  const sell = change < 0
+  const prices = [leader.prices.get(pair) ?? 0, markNow(ex, pair)].filter((price) => price !== 0)
+  const limit = prices.length === 0 ? 0 : bound(ex, sell ? Math.max(...prices) : Math.min(...prices), sell, 1)
+  const touch = touchOf(ex, pair, sell)
+  if (limit !== 0 && (touch === undefined || isWorse(sell, touch, limit))) return 'waits'
+  const aim = (positionOf(ex, follow, pair)?.lots ?? 0) + change
+  const order = opening(ex, leader, follow, pair, sell, Math.abs(change), limit)
+  const became = copy(ex, follow, order, FollowReason.COPIED, leader.prices.get(pair) ?? 0)
+  const waits = became === 'partly' && ex.inForce >= 5
+  const left = became === 'full' || waits ? positionOf(ex, follow, pair)?.lots ?? 0 : aim
+  follow.residual.set(pair, share - BigInt(left) * BigInt(LOT))
+  if (waits) return 'partly'
+  return became === 'full' && Number(order['lots']) < Math.abs(change) ? 'more' : 'done'
+}
+
+/** Lots, signed, that a copy should have more than it has, as many as an order may be. */
+function waiting(ex: Ex, follow: Follow, pair: number): number {
+  if (!isPerp(ex, pair)) return 0
+  const held = positionOf(ex, follow, pair)?.lots ?? 0
+  const lots = Number(truncated(exact(shareNow(ex, follow, pair)).div(LOT))) - held
+  const closes = held !== 0 && Math.sign(lots) !== Math.sign(held)
+  return closes || !isEnough(ex, pair, lots) ? 0 : lots
+}
+
+function leaveOut(ex: Ex, follow: Follow, pair: number, code: number): void {
+  follow.residual.set(pair, (follow.residual.get(pair) ?? 0n) - leftOut(ex, follow, pair))
+  tellFollow(ex, follow, FollowReason.SKIPPED, pair, 0, -1, code)
+}
+
+/** All but the part of a lot; what is owed to the other side is nothing. */
+function leftOut(ex: Ex, follow: Follow, pair: number): bigint {
+  const held = BigInt(positionOf(ex, follow, pair)?.lots ?? 0) * BigInt(LOT)
+  const owed = held + (follow.residual.get(pair) ?? 0n) - shareNow(ex, follow, pair)
+  return BigInt(waiting(ex, follow, pair)) * BigInt(LOT) + owed
+}
+
+/** The first of what waits behind the last one tried is opened, or left out. False: there is nothing that could be done now. */
+function goOnOpening(ex: Ex, follow: Follow): boolean {
+  const pairs = ex.genesis.pairs.map(({ index }) => index)
+  const standing = follow.state === FollowState.ACTIVE && ex.now < follow.openUntil ? 0 : CODE.COPY_PRICE
+  const ended = ex.copies.on ? standing : CODE.COPY_TRADING_OFF
+  for (const pair of pairs.filter((each) => each > follow.openTried && waiting(ex, follow, each) !== 0)) {
+    follow.openTried = pair
+    if (ended !== 0) {
+      leaveOut(ex, follow, pair, ended)
+      return true
+    }
+    if (leadLots(ex, follow.leader, pair) !== (follow.seen.get(pair) ?? 0)) continue
+    const done = open(ex, follow.leader, follow, pair, waiting(ex, follow, pair), shareNow(ex, follow, pair))
+    if (done !== 'waits') return true
+  }
+  follow.openTried = -1
+  if (!pairs.some((pair) => waiting(ex, follow, pair) !== 0)) follow.openUntil = 0
+  return false
 }
 
 /** So many lots may be an order. */
@@ -145,39 +236,59 @@ function sized(ex: Ex, pair: number, flags: number, lots: number): number {
   return worst === 0 ? lots : Math.min(lots, mostLots(ex, pair, (flags & Flag.SELL) !== 0, worst))
 }
 
-function closing(ex: Ex, { row, openedSequence, pair, bucket }: Position, sell: boolean, lots: number): Decoded {
+function closing(ex: Ex, { row, openedSequence, pair, bucket }: Position, sell: boolean, lots: number, price: number): Decoded {
   const flags = ((sell ? Flag.SELL : 0) | Flag.MARKET | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CLOSE | (bucket.cross ? Flag.CROSS : 0) |
     originFlags(Origin.COPY)) >>> 0
   return {
-    ...bare, pair, flags, lots: sized(ex, pair, flags, lots), position: row + 1, namedSequence: openedSequence, collateral: 0n, leverage: 0,
+    ...bare, pair, flags, price, lots: sized(ex, pair, flags, lots), position: row + 1, namedSequence: openedSequence, collateral: 0n,
+    leverage: 0,
   }
 }
 
-function opening(ex: Ex, { leader, pair }: Lead, follow: Follow, sell: boolean, lots: number): Decoded {
+function opening(
+  ex: Ex, leader: Leader, follow: Follow, pair: number, sell: boolean, lots: number, price: number,
+): Decoded {
   const { cross, margin, keyLow, keyHigh, maxLeverage } = follow
   const flags = ((sell ? Flag.SELL : 0) | Flag.MARKET | Flag.MARGIN | (cross ? Flag.CROSS : 0) | originFlags(Origin.COPY)) >>> 0
   const leads = leader.leverage.get(pair) ?? 0
   return {
-    ...bare, pair, flags, lots: sized(ex, pair, flags, lots), position: 0, collateral: 0n, keyLow, keyHigh, bucket: 0,
+    ...bare, pair, flags, price, lots: sized(ex, pair, flags, lots), position: 0, collateral: 0n, keyLow, keyHigh, bucket: 0,
     leverage: maxLeverage === 0 ? leads : Math.min(leads, maxLeverage), marginAccount: margin.row + 1,
     namedSequence: margin.createdSequence,
   }
 }
 
-/** Enters an order of a copy and tells of it. True: it is filled in full. */
-function copy(ex: Ex, follow: Follow, order: Decoded, reason: number): boolean {
+type Done = 'full' | 'partly' | 'refused'
+
+/** Enters an order of a copy and tells of it; its slippage is counted from `reference`. */
+function copy(ex: Ex, follow: Follow, order: Decoded, reason: number, reference: number): Done {
   const [pair, flags] = [Number(order['pair']), Number(order['flags'])]
   let code = openRefusal(ex, pair, flags) || ((flags & Flag.CLOSE) !== 0 ? 0 : haveBucket(ex, follow, pair))
   const result = code === 0 ? enter(ex, order, follow.account, null, flags, (refusal) => void (code = refusal)) : null
   if (result === null) {
     tellFollow(ex, follow, FollowReason.SKIPPED, pair, 0, -1, code)
-    return false
+    return 'refused'
   }
   const full = result['remaining'] === 0
   const lots = Number(order['lots'])
-  const signed = (flags & Flag.SELL) !== 0 ? -lots : lots
-  tellFollow(ex, follow, reason, pair, signed, Number(result['slot']), full ? 0 : CODE.COPY_PARTLY_FILLED)
-  return full
+  const sell = (flags & Flag.SELL) !== 0
+  const signed = sell ? -lots : lots
+  const cost = ex.inForce >= 5 && reference > 0 ? slippage(ex, follow, pair, sell, result, reference) : {}
+  tellFollow(ex, follow, reason, pair, signed, Number(result['slot']), full ? 0 : CODE.COPY_PARTLY_FILLED, cost)
+  return full ? 'full' : 'partly'
+}
+
+/** How much worse than the reference an order traded, 10^-6 of its value. */
+function slippage(ex: Ex, follow: Follow, pair: number, sell: boolean, result: Decoded, reference: number): Decoded {
+  const traded = Number(result['lots']) - Number(result['remaining'])
+  if (traded === 0) return {}
+  const fair = BigInt(reference) * BigInt(traded) * ex.genesis.pairs[pair]!.tickLotAtoms
+  const cost = (BigInt(result['filledQuote']!) - fair) * (sell ? -1n : 1n)
+  const share = exact(truncated(exact(cost).times(1_000_000).div(exact(fair))))
+  const bounded = share.gt(2 ** 31 - 1) ? 2 ** 31 - 1 : share.toNumber()
+  follow.lastCopy = { pair, lots: sell ? -traded : traded, reference, slippage: bounded, at: ex.now }
+  follow.slippageCost += cost
+  return { reference, slippage: bounded }
 }
 
 function haveBucket(ex: Ex, follow: Follow, pair: number): number {
@@ -205,18 +316,22 @@ function goOnClosing(ex: Ex, follow: Follow): void {
   if (position !== undefined) {
     const { pair, lots } = position
     const share = shareNow(ex, follow, pair)
-    const order = closing(ex, position, lots > 0, excess(ex, follow, position))
-    const full = copy(ex, follow, order, stops ? FollowReason.CLOSED : FollowReason.COPIED)
+    const limit = bound(ex, markNow(ex, pair), lots > 0, 2 ** Math.min(3, Math.floor(follow.rounds / 4)))
+    const order = closing(ex, position, lots > 0, excess(ex, follow, position), limit)
+    const reference = stops ? markNow(ex, pair) : follow.leader.prices.get(pair) ?? 0
+    const full = priced(ex, follow, order, stops ? FollowReason.CLOSED : FollowReason.COPIED, reference) === 'full'
     const left = positionOf(ex, follow, pair)?.lots ?? 0
     if (!stops) follow.residual.set(pair, share - BigInt(left) * BigInt(LOT))
     if (left !== lots) follow.rounds = 0
     if (!full) follow.tried = pair
     return lookFirst(ex, follow)
   }
+  if (!stops && follow.openUntil !== 0 && goOnOpening(ex, follow)) return lookFirst(ex, follow)
   const failed = follow.tried >= 0
   follow.tried = -1
   if (!stops) {
-    if (failed) lookLater(ex, follow)
+    if (follow.openUntil !== 0) lookSoon(ex, follow)
+    else if (failed) lookLater(ex, follow)
     return
   }
   const code = whyNotClosed(ex, follow.margin)

@@ -186,7 +186,7 @@ export function settleFunding(ex: Ex, position: Position): void {
 /** Changes a position by signed lots at a price; the bucket pays the fee. */
 export function changeLots(ex: Ex, position: Position, lots: number, price: number, reason: number, fee = 0n): void {
   settleFunding(ex, position)
-  noteLead(ex, position)
+  noteLead(ex, position, price)
   const held = position.lots
   const turns = held !== 0 && Math.sign(held) !== Math.sign(lots) && Math.abs(lots) > Math.abs(held)
   if (!turns) return change(ex, position, lots, price, reason, fee)

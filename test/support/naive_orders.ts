@@ -126,10 +126,11 @@ export type Refuse = (code: number, lacking?: number, told?: Decoded) => void
 const tellMissing = (ex: Ex, { required, available }: Refused): Decoded =>
   (required === undefined ? {} : { detail2: collateralOf(ex), hold: required, filledQuote: available! })
 
-/** The worst price of a MARKET order: its band; of a slice of a TWAP order its limit, too. */
+/** The worst price of a MARKET order: its band; of a slice of a TWAP order and of a copy its limit, too. */
 function worstOf(ex: Ex, command: Decoded, pair: number, flags: number): number {
   const band = bandOf(ex, pair, flags, Number(command['slippageBps']))
-  const limit = originOf(flags) === Origin.TWAP ? Number(command['price']) : 0
+  const limited = originOf(flags) === Origin.TWAP || originOf(flags) === Origin.COPY
+  const limit = limited ? Number(command['price']) : 0
   if (limit === 0 || band === 0) return band
   return has(flags, Flag.SELL) ? Math.max(band, limit) : Math.min(band, limit)
 }

@@ -315,7 +315,10 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   /** Copy trading: room for it, and nearly none, with orders that wait. */
   perpsCopied: {
     ...PERPS, copies: true, pairs: seldomStale(oftenFunded(PERPS.pairs)), feeTiers: PERPS_TIERS,
-    limits: { ...PERPS.limits, leaders: 64, follows: 128, followsPerAccount: 3, handlePauseMs: 600_000 },
+    limits: {
+      ...PERPS.limits, leaders: 64, follows: 128, followsPerAccount: 3, handlePauseMs: 600_000, copyBandBps: 200, leaderLeast: 3000,
+      copyRatio: 2,
+    },
   },
   perpsCopiedTight: {
     ...PERPS_TIGHT, waiting: true, copies: true, pairs: smallOrders(oftenFunded(PERPS_TIGHT.pairs)), feeTiers: TIGHT_TIERS,

@@ -42,7 +42,8 @@ t.test('the shipped genesis as integers', async (t) => {
     agentsPerAccount: 32, applications: 64, assets: 8, pairs: 20,
     perps: 3, marginAccounts: 262_144, riskBuckets: 262_144, positions: 262_144, marginSubAccounts: 32, bucketsPerMarginAccount: 64,
     conditionalOrders: 262_144, conditionalOrdersPerAccount: 200, twapOrders: 65_536, twapOrdersPerAccount: 50, twapSliceMs: 30_000,
-    leaders: 1024, follows: 16_384, followsPerAccount: 10, followersPerLeader: 10_000, followLeast: 10, handlePauseMs: 2_592_000_000,
+    leaders: 1024, follows: 16_384, followsPerAccount: 10, followersPerLeader: 10_000, followLeast: 10, copyBandBps: 50,
+    leaderLeast: 100, copyRatio: 10, handlePauseMs: 2_592_000_000,
     withdrawals: 16_384, withdrawalsPerAccount: 20, withdrawalLifetimeMs: 3_600_000, suspense: 4096,
   })
   t.same(assets.map(({ index, symbol, decimals, scale, faucetAtoms }) => [index, symbol, decimals, scale, faucetAtoms]), [

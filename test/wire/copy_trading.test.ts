@@ -52,17 +52,20 @@ for (const [way, by] of Object.entries(gateway.transports)) {
     const follow = must(await by('CreateFollow', { leader: handle.toUpperCase(), allocation: '4000', maxLeverage: '5' }, follower))
     const id = String(follow['followId'])
     // What is null is absent over gRPC.
-    t.strictSame({ lastSkip: null, nextAttemptAt: null, ...follow }, {
+    t.strictSame({ lastSkip: null, nextAttemptAt: null, lastCopy: null, ...follow }, {
       followId: id, leader: handle, status: 'ACTIVE', allocation: '4000', maxLeverage: '5', marginMode: 'ISOLATED',
       marginAccountId: follow['marginAccountId'], strategyKey: `copy:${id}`, ordersCopied: 0, skips: 0, lastSkip: null, nextAttemptAt: null,
-      startedAt: follow['startedAt'], updatedAt: follow['updatedAt'],
+      lastCopy: null, slippageCost: '0', startedAt: follow['startedAt'], updatedAt: follow['updatedAt'],
     })
     t.ok(parseId(IdKind.FOLLOW, id))
     t.match(await by('CreateFollow', { leader: handle, allocation: '100' }, follower), { refused: 'ALREADY_FOLLOWING' })
     await buys(leader, '0.2')
     t.ok(await eventually(async () => (await copied(follower, id)).length === 1), 'it is mirrored')
     t.match(await copied(follower, id), [{ side: 'LONG', size: '0.1', leverage: '5', marginAccountId: follow['marginAccountId'] }])
-    t.match(must(await by('ListFollows', {}, follower))['follows'], [{ followId: id, ordersCopied: 1, skips: 0 }])
+    t.match(must(await by('ListFollows', {}, follower))['follows'], [{
+      followId: id, ordersCopied: 1, skips: 0, slippageCost: '0',
+      lastCopy: { tradingPairId: perp.id, quantity: '0.1', referencePrice: '60010', slippageBps: '0', at: String },
+    }])
     const { positions } = must(await by('ListLeaderPositions', { leader: handle.toLowerCase() }, follower))
     t.match(positions, [{ tradingPairId: perp.id, side: 'LONG', size: '0.2', leverage: '10', marginMode: 'ISOLATED', entryPrice: '60010' }])
     t.equal(Object.keys(positions[0]).length, 8, 'and nothing else')

@@ -56,7 +56,7 @@ const size = ({ random }: Asker, units: number): bigint => UNIT * BigInt(9 + ran
 
 function follow(asker: Asker): Draft | null {
   const { random, state } = asker
-  const leaders = readLeaders(state, quiet) ?? []
+  const leaders = readLeaders(state, quiet, -1) ?? []
   if (leaders.length === 0) return null
   const { handle } = pick(random, leaders)
   const terms = { handle, allocation: size(asker, 80), maxLeverage: pick(random, LEVERAGES), mode: random.below(2) }

@@ -139,8 +139,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListBalancesResponse", await self._call("ListBalances", {
             "page": page,
@@ -159,7 +159,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("GetBalanceResponse", await self._call("GetBalance", {
             "assetId": assetId,
@@ -172,7 +172,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL,
+        OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("GetProfileResponse", await self._call("GetProfile", {}))
 
@@ -193,8 +194,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        HISTORY_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, HISTORY_UNAVAILABLE.
         """
         return cast("ListMovementsResponse", await self._call("ListMovements", {
             "page": page,
@@ -217,8 +218,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        HISTORY_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, HISTORY_UNAVAILABLE.
         """
         return cast("GetPortfolioResponse", await self._call("GetPortfolio", {
             "period": period,
@@ -231,7 +232,7 @@ class AsyncOperations:
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
         MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, MASTER_ONLY, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListSubAccountsResponse", await self._call("ListSubAccounts", {}))
 
@@ -324,7 +325,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, MASTER_ONLY, NOT_FOUND,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListSubAccountLimitsResponse", await self._call("ListSubAccountLimits", {
             "subAccountId": subAccountId,
@@ -397,8 +398,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        HISTORY_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, HISTORY_UNAVAILABLE.
         """
         return cast("ListAccountTradesResponse", await self._call("ListAccountTrades", {
             "page": page,
@@ -433,8 +434,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ListOrdersResponse", await self._call("ListOrders", {
             "page": page,
@@ -636,8 +637,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ListConditionalOrdersResponse", await self._call("ListConditionalOrders", {
             "page": page,
@@ -662,7 +663,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ConditionalOrder", await self._call("GetConditionalOrder", {
             "conditionalOrderId": conditionalOrderId,
@@ -702,8 +703,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ListTwapOrdersResponse", await self._call("ListTwapOrders", {
             "page": page,
@@ -790,7 +791,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("TwapOrder", await self._call("GetTwapOrder", {
             "twapOrderId": twapOrderId,
@@ -828,7 +829,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ListTwapSlicesResponse", await self._call("ListTwapSlices", {
             "twapOrderId": twapOrderId,
@@ -848,7 +849,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("Order", await self._call("GetOrder", {
             "orderId": orderId,
@@ -1189,7 +1190,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListMarginAccountsResponse", await self._call("ListMarginAccounts", {
             "page": page,
@@ -1210,7 +1211,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("MarginAccount", await self._call("GetMarginAccount", {
             "marginAccountId": marginAccountId,
@@ -1322,7 +1323,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("GetAvailableCollateralResponse", await self._call("GetAvailableCollateral", {
             "marginAccountId": marginAccountId,
@@ -1388,7 +1389,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListRiskBucketsResponse", await self._call("ListRiskBuckets", {
             "page": page,
@@ -1412,7 +1413,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("RiskBucket", await self._call("GetRiskBucket", {
             "riskBucketId": riskBucketId,
@@ -1616,8 +1617,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ListPositionsResponse", await self._call("ListPositions", {
             "page": page,
@@ -1640,7 +1641,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, POSITION_NOT_FOUND, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("Position", await self._call("GetPosition", {
             "positionId": positionId,
@@ -1690,7 +1691,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, POSITION_NOT_FOUND, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ListFundingPaymentsResponse", await self._call("ListFundingPayments", {
             "positionId": positionId,
@@ -1762,7 +1763,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, POSITION_NOT_FOUND, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("PositionRisk", await self._call("GetPositionRisk", {
             "positionId": positionId,
@@ -1807,7 +1808,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("ListFollowsResponse", await self._call("ListFollows", {
             "status": status,
@@ -1916,6 +1917,7 @@ class AsyncOperations:
         *,
         page: int | None = None,
         pageSize: int | None = None,
+        clientId: str | None = None,
     ) -> ListLeadersResponse:
         """Leaders. GET /api/v1/copy-trading/leaders
 
@@ -1927,6 +1929,7 @@ class AsyncOperations:
         return cast("ListLeadersResponse", await self._call("ListLeaders", {
             "page": page,
             "pageSize": pageSize,
+            "clientId": clientId,
         }))
 
     async def register_leader(
@@ -1971,7 +1974,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListMyFollowersResponse", await self._call("ListMyFollowers", {
             "pageSize": pageSize,
@@ -1989,7 +1992,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE.
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListLeaderPositionsResponse", await self._call("ListLeaderPositions", {
             "leader": leader,
@@ -2035,7 +2038,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListPendingWithdrawalsResponse", await self._call("ListPendingWithdrawals", {
             "page": page,
@@ -2054,7 +2057,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, HISTORY_UNAVAILABLE.
         """
         return cast("Withdrawal", await self._call("GetWithdrawal", {
             "withdrawalId": withdrawalId,
@@ -2071,8 +2074,8 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, WITHDRAWAL_STATUS,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, WITHDRAWALS_STOPPED, OVERLOADED, HISTORY_UNAVAILABLE,
-        CHAIN_UNAVAILABLE.
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, WITHDRAWALS_STOPPED, OVERLOADED,
+        HISTORY_UNAVAILABLE, CHAIN_UNAVAILABLE.
         """
         return cast("GetWithdrawalCalldataResponse", await self._call("GetWithdrawalCalldata", {
             "withdrawalId": withdrawalId,
@@ -2084,7 +2087,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL,
+        OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("GetFaucetInfoResponse", await self._call("GetFaucetInfo", {}))
 
@@ -2113,8 +2117,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE.
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListDelegatedAgentsResponse", await self._call("ListDelegatedAgents", {}))
 
@@ -2202,7 +2206,7 @@ class AsyncOperations:
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
         SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("DelegatedAgent", await self._call("GetDelegatedAgent", {
             "agentId": agentId,
@@ -2269,8 +2273,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE,
-        HISTORY_UNAVAILABLE.
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL,
+        OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("GetReferralPositionResponse", await self._call("GetReferralPosition", {}))
 
@@ -2280,8 +2284,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE,
-        HISTORY_UNAVAILABLE.
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL,
+        OVERLOADED, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
         """
         return cast("GetReferralDownlineResponse", await self._call("GetReferralDownline", {}))
 
@@ -2291,7 +2295,8 @@ class AsyncOperations:
         Signed by the session. May be repeated.
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL,
+        OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("GetRewardsBalanceResponse", await self._call("GetRewardsBalance", {}))
 
@@ -2332,7 +2337,7 @@ class AsyncOperations:
         For backends, with their server key. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListApplicationBalancesResponse", await self._call("ListApplicationBalances", {
             "page": page,
@@ -2347,7 +2352,7 @@ class AsyncOperations:
         For backends, with their server key. May be repeated.
 
         Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("GetApplicationConfigResponse", await self._call("GetApplicationConfig", {}))
 
@@ -2366,7 +2371,7 @@ class AsyncOperations:
         For backends, with their server key. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, HISTORY_UNAVAILABLE.
         """
         return cast("ListApplicationMovementsResponse", await self._call("ListApplicationMovements", {
             "page": page,
@@ -2393,7 +2398,7 @@ class AsyncOperations:
         For backends, with their server key. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, HISTORY_UNAVAILABLE.
         """
         return cast("ListApplicationOrdersResponse", await self._call("ListApplicationOrders", {
             "page": page,
@@ -2415,7 +2420,7 @@ class AsyncOperations:
         For backends, with their server key. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, HISTORY_UNAVAILABLE.
         """
         return cast("GetApplicationStatsResponse", await self._call("GetApplicationStats", {
             "since": since,
@@ -2435,7 +2440,7 @@ class AsyncOperations:
         For backends, with their server key. May be repeated.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
         """
         return cast("ListApplicationUsersResponse", await self._call("ListApplicationUsers", {
             "page": page,

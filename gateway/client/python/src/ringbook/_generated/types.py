@@ -846,12 +846,30 @@ class Follow(TypedDict):
     lastSkip: FollowLastSkip0 | None
     """The last of them; null: there was none."""
     nextAttemptAt: str | None
-    """When what of the copies could not be closed is tried again; null: there is nothing. `lastSkip` says why it
-    could not be."""
+    """When what of the copies could not be closed, or waits for a price to open at, is tried again; null: there is
+    nothing. `lastSkip` says why it could not be closed."""
+    lastCopy: FollowLastCopy0 | None
+    """The last copy that was filled, in part or in full; null: there was none, or the follow is over."""
+    slippageCost: str | None
+    """What all copies cost more than at their reference prices, in the collateral asset; negative: less; null: the
+    follow is over."""
     startedAt: str
     """When it began. What the leader had then is not copied."""
     updatedAt: str
     """When it changed last."""
+
+
+class FollowLastCopy0(TypedDict):
+    tradingPairId: str
+    """Trading pair."""
+    quantity: str
+    """What was filled, in units of the base token; negative: it was sold."""
+    referencePrice: str
+    """Price of the fill of the leader that it copies; of a stop the mark price."""
+    slippageBps: str
+    """How much worse than that its average price was, in basis points; negative: better."""
+    at: str
+    """When."""
 
 
 class FollowLastSkip0(TypedDict):
@@ -3989,8 +4007,8 @@ __all__ = [
     "ConditionalOrdersSnapshotData", "ConditionalState", "ConditionalTerminalReason", "CreateDelegatedSessionResponse",
     "CreateOrderResponse", "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "CreateTwapOrderResponse",
     "DelegatedAgent", "DeleteSubAccountLimitResponse", "DepositCollateralResponse", "EntryType", "ExecutionStyle",
-    "FaucetMint", "Fill", "Follow", "FollowLastSkip0", "FollowStatus", "Follower", "FundingPayment", "FundingRate",
-    "GetApplicationConfigResponse", "GetApplicationStatsResponse", "GetAvailableCollateralResponse",
+    "FaucetMint", "Fill", "Follow", "FollowLastCopy0", "FollowLastSkip0", "FollowStatus", "Follower", "FundingPayment",
+    "FundingRate", "GetApplicationConfigResponse", "GetApplicationStatsResponse", "GetAvailableCollateralResponse",
     "GetBalanceResponse", "GetBuildercodesConfigResponse", "GetBuildercodesConfigResponseApplication0",
     "GetCandlesResponse", "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem",
     "GetMarketMetadataResponse", "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem",
