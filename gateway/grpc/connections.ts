@@ -5,10 +5,9 @@
  * grpc-js bounds messages, streams and age. It has no answer to clients that keep a connection busy without calls, and its way to end a
  * connection leaves the socket open until the client closes it. Here a connection ends
  * - politely after `idleMs` without a call, and at once a moment later;
- * - with ENHANCE_YOUR_CALM when it pings more often than every {@link PING_EVERY_MS} while nothing else is sent to it (after two
- *   warnings'
- *   worth; pings without calls are allowed), changes its settings all the time, resets more than {@link RESETS_MAX} calls, or sends more
- *   beside its messages and their headers (window updates, priorities, padding, empty frames) than {@link BESIDE_MAX} and what its
+ * - with ENHANCE_YOUR_CALM when it pings more often than every 10 s while nothing else is sent to it (pings.ts; pings without calls
+ *   are allowed), changes its settings all the time, resets more than {@link RESETS_MAX} calls, or sends more beside
+ *   its messages and their headers (window updates, priorities, padding, empty frames) than {@link BESIDE_MAX} and what its
  *   traffic explains, from one look to the next.
  * Node ends floods of CONTINUATION and of broken frames by itself.
  */
@@ -23,12 +22,8 @@ import { type Shares } from '../limits/shares.ts'
 import { lookMs, type ConnectionPort } from '../limits/port.ts'
 import { Room } from './message_reader.ts'
 import { Outgoing } from './outgoing.ts'
+import { Pings } from './pings.ts'
 
-export const PING_EVERY_MS = 10_000
-/** Pings too many that are forgiven. */
-const PING_STRIKES = 2
-/** A PING frame: what an acknowledgement adds to the bytes written. */
-const PING_BYTES = 17
 /** Changes of settings a client may make on one connection. */
 const SETTINGS_MAX = 32
 /** Time between two looks, ms. */
@@ -120,9 +115,7 @@ export class Connection {
   #read = 0
   #written = 0
   #received = 0
-  #strikes = 0
-  #pingedAt = -Infinity
-  #pingWritten = 0
+  readonly #pings = new Pings()
   #settings = 0
   readonly #expel: (connection: Connection, reason: string) => void
 
@@ -170,14 +163,7 @@ export class Connection {
   }
 
   #pinged(): void {
-    const now = performance.now()
-    const { bytesWritten } = this.session.socket
-    // Clients that measure the path ping along with the data they are sent.
-    const idle = bytesWritten - this.#pingWritten <= PING_BYTES
-    this.#pingWritten = bytesWritten
-    if (!idle) this.#strikes = 0
-    else if (now - this.#pingedAt < PING_EVERY_MS && ++this.#strikes > PING_STRIKES) this.#expel(this, 'too_many_pings')
-    this.#pingedAt = now
+    if (this.#pings.isTooMany(performance.now(), this.session.socket.bytesWritten)) this.#expel(this, 'too_many_pings')
   }
 }
 
