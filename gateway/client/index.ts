@@ -65,7 +65,7 @@ export interface RetryPolicy {
 }
 
 export interface ClientOptions {
-  /** Scheme, host and port. */
+  /** Scheme, host and port; and a path, where a proxy in front of the service takes it off again. */
   readonly baseUrl: string
   readonly wallet?: Wallet
   /** Application; absent: the service's default one. */
@@ -141,6 +141,8 @@ interface Connection {
   signer: Signer | null
   /** Server clock minus this one, ms. */
   clockOffset: number
+  /** A measurement of it that is under way. */
+  measuring: Promise<number> | null
   /** Made with the first subscription; and with the first order over a socket. */
   streams: Streams | null
   orders: OrderEntry | null
@@ -155,6 +157,7 @@ export function createClient(given: ClientOptions): Client {
     policy: { attempts: 1, baseMs: 100, capMs: 5000, ...options.retry },
     signer: options.signer ?? null,
     clockOffset: options.clockOffsetMs ?? 0,
+    measuring: null,
     streams: null,
     orders: null,
   }
@@ -226,6 +229,14 @@ async function syncClock(connection: Connection): Promise<number> {
   return connection.clockOffset
 }
 
+const isSkewed = (error: unknown): boolean => error instanceof RingbookError && error.code === 'CLOCK_SKEW'
+
+/** Measures the clock for calls that were refused for their time, once for all of a moment: whether that went well. */
+async function hasMeasured(connection: Connection): Promise<boolean> {
+  connection.measuring ??= syncClock(connection).finally(() => (connection.measuring = null))
+  return connection.measuring.then(() => true, () => false)
+}
+
 /** One call with its retries. */
 async function call(connection: Connection, name: OperationName, input: Fields = {}, options: CallOptions = {}): Promise<unknown> {
   const { policy } = connection
@@ -233,10 +244,17 @@ async function call(connection: Connection, name: OperationName, input: Fields =
   const attempts = mayRepeat(name, input) ? policy.attempts : 1
   const byName = cancelsByName(name, input)
   let before: Outcome = 'not-applied'
+  let mayMeasure = true
   for (let attempt = 1; ; attempt++) {
     try {
       return await once(connection, name, input, options)
     } catch (error) {
+      if (mayMeasure && isSkewed(error) && (await hasMeasured(connection))) {
+        // The try was refused for its time alone: it does not count.
+        mayMeasure = false
+        attempt--
+        continue
+      }
       const again = attempt < attempts && signal?.aborted !== true && !(byName && mayBeDone(error))
       const pause = again ? pauseBefore(error, attempt, policy) : null
       if (pause === null) throw keepOutcome(error, before)

@@ -15,7 +15,7 @@
 import type { OperationTypes } from '../operations/index.ts'
 import type { ORDER_ACTIONS } from '../ws/order_messages.ts'
 import { REAL_CLOCK, type Clock } from './clock.ts'
-import { NetworkError, RingbookError, StreamError, type Envelope, type Outcome } from './errors.ts'
+import { NetworkError, RingbookError, type Envelope, type Outcome } from './errors.ts'
 import { ReconnectingSocket, type SocketOwner, type SocketStatus, type RawFrame } from './reconnecting_socket.ts'
 import { signRequest } from './signing.ts'
 import type { Session, StreamOptions } from './streams.ts'
@@ -65,6 +65,15 @@ interface Call {
   readonly reject: (error: Error) => void
   readonly stopTimer: () => void
 }
+
+/** HTTP status that a refusal of the whole socket would have over REST. */
+const STATUSES: Readonly<Record<string, number>> = {
+  ORDER_ENTRY_DISABLED: 403, AUTH_FAILED: 401, SESSION_INVALID: 401, MESSAGE_RATE_LIMIT: 429,
+}
+
+/** Nothing was sent before the session opened, so nothing was applied. */
+const refusalOf = (code: string, message: string): RingbookError =>
+  new RingbookError({ error: code, code, message, statusCode: STATUSES[code] ?? 400 }, 'not-applied')
 
 export class OrderEntry implements SocketOwner {
   readonly #clock: Clock
@@ -156,7 +165,7 @@ export class OrderEntry implements SocketOwner {
 
   took({ type, id, status, data, error, code, message }: RawFrame): void {
     const isOpening = this.#opening === 'asked' && id === this.#lastId
-    if (type === 'error' && isOpening) return this.#refuse(new StreamError(String(code), String(message)))
+    if (type === 'error' && isOpening) return this.#refuse(refusalOf(String(code), String(message)))
     if (type !== 'result') return
     const failure = status === 200 ? null : new RingbookError(error as Envelope, isOpening ? 'not-applied' : undefined)
     if (isOpening) {

@@ -6,7 +6,7 @@ import type { CallData } from './operations.ts'
 
 export interface WireRequest {
   readonly url: string
-  /** Path and query exactly as `fetch` will send them: this is what gets signed. */
+  /** Path and query as the service gets them, without a path of the base URL, which a proxy takes off: this is what gets signed. */
   readonly target: string
   /** UTF-8 JSON; empty when there is nothing to say. */
   readonly body: Uint8Array<ArrayBuffer>
@@ -26,7 +26,8 @@ export function wireRequest(
   // The URL parser has the last word on what is sent (it escapes an apostrophe, for one), so the target is read back from it.
   const url = new URL(baseUrl + path + (operation.body ? '' : queryOf(rest)))
   const body = !operation.body || rest.size === 0 ? NOTHING : new TextEncoder().encode(JSON.stringify(Object.fromEntries(rest)))
-  return { url: url.href, target: url.pathname + url.search, body }
+  const prefix = new URL(baseUrl).pathname.replace(/\/+$/, '')
+  return { url: url.href, target: url.pathname.slice(prefix.length) + url.search, body }
 }
 
 /** Empty and dot segments would become another path. */

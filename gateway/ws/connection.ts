@@ -33,6 +33,7 @@ import type { MessageScheduler } from './message_scheduler.ts'
 /** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
 const TARGET = '/ws'
 const NO_BYTES = Buffer.alloc(0)
+const ORDER_ENTRY_OFF = 'Order entry is not switched on: the operator starts the exchange with --ws-order-entry 1'
 /** How long a connection may have more subscriptions than `wsSubscriptions`, ms. */
 export const BURST_MS = 10_000
 /** Between two looks for snapshots that could not be read, ms. */
@@ -193,7 +194,7 @@ export class Connection implements Subscriber, OrderConnection {
       case 'malformed':
         return this.push(errorFrame('INVALID_SUBSCRIPTION', message.problem, message.id, message.channel))
       case 'order':
-        return this.push(errorFrame('ORDER_ENTRY_DISABLED', 'Order entry is not switched on', message.id))
+        return this.push(errorFrame('ORDER_ENTRY_DISABLED', ORDER_ENTRY_OFF, message.id))
       default:
         return this.#changeSubscription(message)
     }

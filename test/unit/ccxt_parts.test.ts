@@ -101,7 +101,9 @@ t.test('amounts and prices in whole steps', async (t) => {
   for (const [value, step, cut, round] of cases) {
     t.same([inSteps(value, step, 'cut'), inSteps(value, step, 'round')], [cut, round], `${value} in ${step}`)
   }
-  for (const value of ['', 'x', NaN, Infinity, '1,5']) t.throws(() => inSteps(value, '1', 'cut'), TypeError, String(value))
+  for (const value of ['', 'x', NaN, Infinity, '1,5', undefined, null, {}, '1_0'] as never[]) {
+    t.throws(() => inSteps(value, '1', 'cut'), ccxt.InvalidOrder, String(value))
+  }
 })
 
 t.test('a feed gives what came since the last call, or waits for the next', async (t) => {

@@ -97,7 +97,7 @@ t.test('where order entry is off, a call says so', async (t) => {
   const plain = await startHarness()
   t.teardown(() => plain.close())
   const { client } = await trader(t, plain.port)
-  await t.rejects(client.orders.CreateOrder(ORDER), { name: 'StreamError', code: 'ORDER_ENTRY_DISABLED' })
+  await t.rejects(client.orders.CreateOrder(ORDER), { name: 'RingbookError', code: 'ORDER_ENTRY_DISABLED', outcome: 'not-applied' })
   t.equal(client.orders.status, 'closed')
 })
 

@@ -47,6 +47,9 @@ type Interval = NonNullable<Input<'GetCandles'>['interval']>
 type BalanceRow = Output<'ListBalances'>['balances'][number]
 
 const PAGE = 100
+/** Most levels of a side of a book, and most candles of an answer: a larger limit is cut. */
+const DEPTH_MAX = 1000
+const CANDLES_MAX = 500
 const OPEN: Status[] = ['SUBMITTED', 'PARTIALLY_FILLED']
 const CLOSED: Status[] = ['FILLED', 'SETTLED', 'SETTLED_ON_CHAIN']
 const INTERVALS: readonly Interval[] = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w']
@@ -172,8 +175,9 @@ export class Ringbook extends WatchVerbs {
   }
 
   fetchOrderBook(symbol: string, limit?: number): Promise<OrderBook> {
+    const bound = limit === undefined ? {} : { depth: Math.min(limit, DEPTH_MAX) }
     return this.onMarket(symbol, async ({ id: tradingPairId, symbol: name }) =>
-      bookOf(name, await this.client.GetOrderbook({ tradingPairId, ...(limit === undefined ? {} : { depth: limit }) })))
+      bookOf(name, await this.client.GetOrderbook({ tradingPairId, ...bound })))
   }
 
   /** Trades from `since` on, or the newest; oldest first. */
@@ -193,7 +197,7 @@ export class Ringbook extends WatchVerbs {
   fetchOHLCV(symbol: string, timeframe = '1m', since?: number, limit?: number): Promise<OHLCV[]> {
     return this.onMarket(symbol, async ({ id: tradingPairId }) => {
       const interval = timeframe as Interval
-      const bound = limit === undefined ? {} : { limit }
+      const bound = limit === undefined ? {} : { limit: Math.min(limit, CANDLES_MAX) }
       return (await this.client.GetCandles({ tradingPairId, interval, ...sinceOf(since), ...bound })).candles.map(candleOf)
     })
   }
@@ -220,6 +224,7 @@ export class Ringbook extends WatchVerbs {
       if (waitsForPrice(params)) return this.attach({ symbol, orderType, side: way, amount, price }, params)
       const { timeInForce, ...rest } = params
       const postOnly = timeInForce === 'PO' ? { postOnly: true } : timeInForce === undefined ? {} : { timeInForce }
+      if (orderType === 'LIMIT' && (price === undefined || price === null)) throw new InvalidOrder('a limit order needs a price')
       const terms = {
         tradingPairId: market.id, orderType, side: way, quantity: this.amountToPrecision(symbol, amount),
         // In ccxt a market order may be given a price, which does not count.
@@ -306,7 +311,8 @@ export class Ringbook extends WatchVerbs {
         },
         timeOf: ({ executedAt }) => executedAt,
       }, since, limit)
-      return rows.map((trade) => ownTradeOf(trade, this.market(trade.tradingPairId).symbol))
+      await this.know(rows.map(({ tradingPairId }) => tradingPairId))
+      return rows.map((trade) => ownTradeOf(trade, this.symbolOf(trade.tradingPairId)))
     })
   }
 
@@ -334,6 +340,15 @@ export class Ringbook extends WatchVerbs {
   protected async pairOf(symbol: string | undefined): Promise<{ tradingPairId?: string }> {
     await this.loadMarkets()
     return symbol === undefined ? {} : { tradingPairId: this.market(symbol).id }
+  }
+
+  protected async know(pairs: readonly string[]): Promise<void> {
+    await this.loadMarkets()
+    if (pairs.some((pair) => !this.#byId.has(pair))) await this.loadMarkets(true)
+  }
+
+  protected symbolOf(pair: string): string {
+    return this.#byId.get(pair)?.symbol ?? pair
   }
 
   protected onMarket<Result>(symbol: string, act: (market: Market) => Promise<Result>): Promise<Result> {

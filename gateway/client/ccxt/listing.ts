@@ -26,6 +26,8 @@ export interface Listing<Row> {
   readonly timeOf: (row: Row) => string
 }
 
+/** Unix ms from which on the service takes times: 2001, since smaller numbers are seconds. */
+const FIRST_MS = 978_307_200_000
 /** Rows of an answer when nobody says how many. */
 const PAGE = 100
 const PAGE_MAX = 1000
@@ -33,7 +35,7 @@ const PAGE_MAX = 1000
 /** `limit` rows, or a page: the oldest from `since` (Unix ms) on, or without it the newest. Oldest first. */
 export async function rowsOf<Row>(listing: Listing<Row>, since: number | undefined, limit = PAGE): Promise<Row[]> {
   if (since === undefined) return (await newest(listing, {}, limit)).reverse()
-  return oldest(listing, Math.max(0, Math.ceil(since)), Infinity, limit)
+  return oldest(listing, since <= 0 ? FIRST_MS : Math.ceil(since), Infinity, limit)
 }
 
 async function newest<Row>({ ask }: Listing<Row>, span: Partial<Page>, limit: number): Promise<Row[]> {

@@ -132,6 +132,10 @@ export function positionOf(row: PositionRow, symbol: string, risk?: RiskRow): Po
 export abstract class PerpetualVerbs {
   abstract readonly client: Client
   abstract loadMarkets(): Promise<unknown>
+  /** Loads markets again when one of these pairs was listed after they were loaded. */
+  protected abstract know(pairs: readonly string[]): Promise<void>
+  /** The symbol of a pair, or its id where no market has it. */
+  protected abstract symbolOf(pair: string): string
   abstract market(symbol: string): Market
   abstract amountToPrecision(symbol: string, amount: number | string): string
   abstract priceToPrecision(symbol: string, price: number | string): string
@@ -156,7 +160,8 @@ export abstract class PerpetualVerbs {
       await this.loadMarkets()
       const wanted = symbols === undefined ? null : new Set(symbols.map((symbol) => this.market(symbol).id))
       const rows = (await this.#open({})).filter(({ tradingPairId }) => wanted?.has(tradingPairId) ?? true)
-      return rows.map((row) => positionOf(row, this.market(row.tradingPairId).symbol))
+      await this.know(rows.map(({ tradingPairId }) => tradingPairId))
+      return rows.map((row) => positionOf(row, this.symbolOf(row.tradingPairId)))
     })
   }
 
@@ -240,7 +245,7 @@ export abstract class PerpetualVerbs {
         const terms = { ...span, transactionType: 'FUNDING', pageToken, pageSize: PAGE_MAX } as const
         const page: Output<'ListMovements'> = await this.client.ListMovements(terms)
         for (const movement of page.movements) {
-          const paid = paymentOf(movement, await this.#symbolOf(movement.referenceId!, symbols))
+          const paid = paymentOf(movement, await this.#marketOf(movement.referenceId!, symbols))
           if (wanted === undefined || paid.symbol === wanted) found.push(paid)
         }
         pageToken = page.nextPageToken === '' ? undefined : page.nextPageToken
@@ -259,10 +264,13 @@ export abstract class PerpetualVerbs {
     }
   }
 
-  async #symbolOf(positionId: string, known: Map<string, string>): Promise<string> {
-    const symbol = known.get(positionId) ?? this.market((await this.client.GetPosition({ positionId })).tradingPairId).symbol
-    known.set(positionId, symbol)
-    return symbol
+  async #marketOf(positionId: string, known: Map<string, string>): Promise<string> {
+    const found = known.get(positionId)
+    if (found !== undefined) return found
+    const { tradingPairId } = await this.client.GetPosition({ positionId })
+    await this.know([tradingPairId])
+    known.set(positionId, this.symbolOf(tradingPairId))
+    return this.symbolOf(tradingPairId)
   }
 
   /** The open position of a perpetual; of several the one that is named. */

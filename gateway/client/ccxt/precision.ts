@@ -1,4 +1,5 @@
 /** Amounts and prices as decimal text in whole steps, worked out in integers: floats in, nothing of their rounding out. */
+import { InvalidOrder } from './errors.ts'
 
 interface Decimal {
   readonly digits: bigint
@@ -6,10 +7,10 @@ interface Decimal {
   readonly scale: number
 }
 
-/** A number as its shortest decimal text means it, or decimal text. */
+/** A number as its shortest decimal text means it, or decimal text. Throws InvalidOrder for anything else. */
 function decimalOf(value: number | string): Decimal {
   const match = /^(-?)(\d*)\.?(\d*)(?:e([+-]?\d{1,3}))?$/i.exec(String(value).trim())
-  if (match === null || (match[2] === '' && match[3] === '')) throw new TypeError(`not a decimal: ${value}`)
+  if (match === null || (match[2] === '' && match[3] === '')) throw new InvalidOrder(`not a decimal: ${value}`)
   const [, sign, whole, part, exponent = '0'] = match as unknown as [string, string, string, string, string?]
   const scale = part.length - Number(exponent)
   const digits = BigInt(`${sign}${whole}${part}`)

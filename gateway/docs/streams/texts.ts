@@ -48,7 +48,7 @@ export const STREAM_ERRORS: Readonly<Record<ErrorCode, Advice & { readonly close
   },
   ORDER_ENTRY_DISABLED: {
     about: 'A message of order entry, which this service does not take on its sockets. Nothing was done.',
-    client: 'Send orders over REST or gRPC.',
+    client: 'Send orders over REST or gRPC, or start the exchange with `--ws-order-entry 1`.',
     close: null,
   },
 }

@@ -10,7 +10,7 @@ from typing import Any, Dict, List
 
 from stage import PAIR, Stage
 
-from ringbook.errors import AmbiguousError, NetworkError, NotSentError, RefusedError, StreamError
+from ringbook.errors import AmbiguousError, NetworkError, NotSentError, RefusedError
 from ringbook.link import StreamOptions
 from ringbook.order_entry import IN_FLIGHT, WAITING_MAX
 from ringbook.signing import SessionKey
@@ -146,7 +146,7 @@ class Orders(unittest.TestCase):
         self.stage.socket.tell(type="error", id=said["id"], code="ORDER_ENTRY_DISABLED", message="off")
         for future in (first, second):
             error = future.exception(0)
-            assert isinstance(error, StreamError)
+            assert isinstance(error, RefusedError)
             self.assertEqual(error.code, "ORDER_ENTRY_DISABLED")
         self.assertEqual(self.stage.entry.status, "closed")
         self.call()

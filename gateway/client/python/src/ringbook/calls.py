@@ -80,14 +80,20 @@ def call(state: State, name: str, fields: Mapping[str, Any]) -> Steps:
     """One call with its retries. Gives what the operation answers."""
     operation = OPERATIONS[name]
     may_repeat = repeatable(operation, fields)
-    target, body = target_and_body(state.place.path, operation, fields)
+    target, body = target_and_body("", operation, fields)
     attempt = 1
     doubt: Optional[RingbookError] = None
+    may_measure = True
     while True:
         try:
             # Each try is signed for itself, with the time it is sent at.
             return read_answer((yield _request(state, operation, target, body)))
         except RingbookError as error:
+            if may_measure and isinstance(error, RefusedError) and error.code == "CLOCK_SKEW":
+                # The try was refused for its time alone: it does not count.
+                may_measure = False
+                if (yield from _has_measured(state)):
+                    continue
             pause = _pause_before(error, attempt, state) if attempt < state.retry.attempts else None
             # A try whose answer was lost may have been done: a later refusal (of a session that ended, say) is no
             # verdict on it.
@@ -97,6 +103,14 @@ def call(state: State, name: str, fields: Mapping[str, Any]) -> Steps:
                 raise failure_of(name, harmless(operation, fields), error, doubt) from error
         yield Pause(pause)
         attempt += 1
+
+
+def _has_measured(state: State) -> Generator[Step, Any, bool]:
+    try:
+        yield from sync_clock(state)
+    except RingbookError:
+        return False
+    return True
 
 
 def _was_not_taken(error: RingbookError) -> bool:
@@ -130,7 +144,8 @@ def _request(state: State, operation: Operation, target: str, body: bytes) -> Re
         if state.server_key is None:
             raise RuntimeError("a client without a server key cannot call for an application")
         headers["x-server-key"] = state.server_key
-    return Request(operation.method, target, body, headers)
+    # What is signed is what the service gets: a proxy takes the path of the base URL off.
+    return Request(operation.method, state.place.path + target, body, headers)
 
 
 def _address(state: State) -> str:

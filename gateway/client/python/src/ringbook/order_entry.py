@@ -18,7 +18,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 
 from ._generated.table import LIMITS, OPERATIONS, ORDER_MESSAGES
 from .clock import Cancel, Clock
-from .errors import NetworkError, NotSentError, RefusedError, RingbookError, StreamError, failure_of, known_not_applied
+from .errors import NetworkError, NotSentError, RefusedError, RingbookError, failure_of, known_not_applied
 from .link import Dialer, Frame, Link, StreamOptions
 from .streams import Session, signed_message
 from .wire import harmless, plain
@@ -66,6 +66,10 @@ class _Call:
             self.answer.set_exception(outcome)
         else:
             self.answer.set_result(outcome)
+
+
+#: HTTP status that a refusal of the whole socket would have over REST.
+_STATUSES = {"ORDER_ENTRY_DISABLED": 403, "AUTH_FAILED": 401, "SESSION_INVALID": 401, "MESSAGE_RATE_LIMIT": 429}
 
 
 def _refused(status: int, code: str, message: str) -> RefusedError:
@@ -165,7 +169,8 @@ class OrderEntry:
         kind, frame_id = frame.get("type"), frame.get("id")
         is_opening = self._opening == "asked" and frame_id == self._last_id
         if kind == "error" and is_opening:
-            return self._refuse(StreamError(str(frame.get("code")), str(frame.get("message"))))
+            code = str(frame.get("code"))
+            return self._refuse(_refused(_STATUSES.get(code, 400), code, str(frame.get("message"))))
         if kind != "result":
             return None
         status = frame.get("status")

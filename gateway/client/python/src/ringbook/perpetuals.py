@@ -80,8 +80,9 @@ class PerpetualVerbs(Verbs):
     def fetch_positions(self, symbols: Optional[Sequence[str]]) -> Verb:
         wanted = None if symbols is None else {self.pair_of(symbol) for symbol in symbols}
         rows = yield from self._open({})
+        yield from self.known(row["tradingPairId"] for row in rows)
         return [
-            position_of(row, str(self.by_id[row["tradingPairId"]]["symbol"]))
+            position_of(row, self.symbol_of(row["tradingPairId"]))
             for row in rows if wanted is None or row["tradingPairId"] in wanted
         ]
 
@@ -147,7 +148,8 @@ class PerpetualVerbs(Verbs):
                 position = row["referenceId"]
                 if position not in known:
                     known[position] = yield "GetPosition", {"positionId": position}
-                paid = _payment_of(row, str(self.by_id[known[position]["tradingPairId"]]["symbol"]))
+                    yield from self.known([known[position]["tradingPairId"]])
+                paid = _payment_of(row, self.symbol_of(known[position]["tradingPairId"]))
                 if symbol is None or paid["symbol"] == symbol:
                     found.append(paid)
             token = page.get("nextPageToken") or None

@@ -41,7 +41,8 @@ class TriggerVerbs(PerpetualVerbs):
     def create_order(self, symbol: str, kind: str, side: str, amount: Any, price: Any, params: Params) -> Verb:
         given = {name: value for name, value in (params or {}).items() if value is not None}
         if any(name in given for name in _TRIGGERS):
-            return (yield from self._attach(symbol, kind.upper(), side.upper(), amount, price, given))
+            way = self._word(side, ("BUY", "SELL"))
+            return (yield from self._attach(symbol, self._word(kind, ("LIMIT", "MARKET")), way, amount, price, given))
         for name in ("stopLoss", "takeProfit"):
             if name in given:
                 given[name] = self._leg(symbol, given[name])

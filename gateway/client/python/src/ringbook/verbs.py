@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+import re
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, localcontext
 from math import ceil
 from typing import (
-    Any, Callable, Dict, FrozenSet, Generator, List, Mapping, NamedTuple, Optional, Sequence,
+    Any, Callable, Dict, FrozenSet, Generator, Iterable, List, Mapping, NamedTuple, Optional, Sequence,
 )
 
 from ._generated.methods import Operations
@@ -24,6 +25,14 @@ CLOSED = ("FILLED", "SETTLED", "SETTLED_ON_CHAIN")
 ALL = 2**53
 _PAGE = 100
 _PAGE_MAX = 1000
+#: Most levels of a side of a book, and most candles of an answer.
+_DEPTH_MAX = 1000
+_CANDLES_MAX = 500
+#: Unix ms from which on the service takes times: 2001, since smaller numbers are seconds.
+_FIRST_MS = 978_307_200_000
+_DECIMAL = re.compile(r"-?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+#: Enough digits for what a decimal of that form and its step make exactly.
+_DIGITS = 1100
 
 
 def _fields_of(method: Callable[..., Any]) -> FrozenSet[str]:
@@ -54,14 +63,40 @@ class Verbs:
         return None if symbol is None else str(self.market(symbol)["id"])
 
     def rounded(self, symbol: str, value: Any, what: str, rounding: str) -> str:
-        return _in_steps(value, Decimal(self.market(symbol)["info"][what]), rounding)
+        return self._in_steps(value, Decimal(self.market(symbol)["info"][what]), rounding)
 
     def cut(self, code: str, amount: Any) -> str:
         currency = self.currencies.get(code)
         if currency is None:
             said = f"no market has the currency {code}" if self.markets else "load_markets() first"
             raise class_of("BadSymbol", self.errors)(said)
-        return _in_steps(amount, Decimal(str(currency["precision"])), ROUND_DOWN)
+        return self._in_steps(amount, Decimal(str(currency["precision"])), ROUND_DOWN)
+
+    def _in_steps(self, value: Any, step: Decimal, rounding: str) -> str:
+        """Decimal text in whole steps. Raises InvalidOrder for what is no decimal."""
+        text = str(value).strip()
+        if _DECIMAL.fullmatch(text) is None:
+            raise class_of("InvalidOrder", self.errors)(f"not a decimal: {value!r}")
+        with localcontext() as context:
+            context.prec = _DIGITS
+            return format((Decimal(text) / step).to_integral_value(rounding) * step, "f")
+
+    def _word(self, value: Any, words: Sequence[str]) -> str:
+        """One of these words in upper case. Raises InvalidOrder."""
+        word = str(value).upper()
+        if word not in words:
+            raise class_of("InvalidOrder", self.errors)(f"{value!r} is none of {', '.join(words).lower()}")
+        return word
+
+    def known(self, pairs: Iterable[str]) -> Verb:
+        """Markets are loaded again when one of these pairs was listed after they were."""
+        if any(pair not in self.by_id for pair in pairs):
+            yield from self.load_markets(True)
+
+    def symbol_of(self, pair: str) -> str:
+        """The symbol of a pair, or its id where no market has it."""
+        found = self.by_id.get(pair)
+        return pair if found is None else str(found["symbol"])
 
     def prepared(self, verb: Verb) -> Verb:
         """The verb, with the markets loaded before it."""
@@ -89,7 +124,7 @@ class Verbs:
         return ticker_of(metadata, book)
 
     def fetch_order_book(self, symbol: str, limit: Optional[int]) -> Verb:
-        book = yield "GetOrderbook", {"tradingPairId": self.pair_of(symbol), "depth": limit}
+        book = yield "GetOrderbook", {"tradingPairId": self.pair_of(symbol), "depth": _cut(limit, _DEPTH_MAX)}
         sides = {
             side: [[number_of(level["price"]), number_of(level["quantity"])] for level in book[side]]
             for side in ("bids", "asks")
@@ -102,7 +137,7 @@ class Verbs:
         return [trade_of(row, symbol) for row in rows]
 
     def fetch_ohlcv(self, symbol: str, timeframe: str, since: Optional[int], limit: Optional[int]) -> Verb:
-        terms = {"interval": timeframe, "startTime": _text(since), "limit": limit}
+        terms = {"interval": timeframe, "startTime": _text(since), "limit": _cut(limit, _CANDLES_MAX)}
         answer = yield "GetCandles", {"tradingPairId": self.pair_of(symbol), **terms}
         return [candle_of(candle) for candle in answer["candles"]]
 
@@ -129,10 +164,13 @@ class Verbs:
 
     def create_order(self, symbol: str, kind: str, side: str, amount: Any, price: Any, params: Params) -> Verb:
         # In ccxt a market order may be given a price, which does not count.
-        unpriced = price is None or kind.upper() == "MARKET"
+        kind, side = self._word(kind, ("LIMIT", "MARKET")), self._word(side, ("BUY", "SELL"))
+        if kind == "LIMIT" and price is None:
+            raise class_of("InvalidOrder", self.errors)("a limit order needs a price")
+        unpriced = kind == "MARKET"
         mode = {"tradingMode": "MARGIN"} if self.market(symbol)["swap"] else {}
         fields: Dict[str, Any] = {
-            "tradingPairId": self.pair_of(symbol), "orderType": kind.upper(), "side": side.upper(), **mode,
+            "tradingPairId": self.pair_of(symbol), "orderType": kind, "side": side, **mode,
             "quantity": self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
             "price": None if unpriced else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
             "returnFills": True, **_margin_of(self.checked("CreateOrder", params)),
@@ -179,7 +217,8 @@ class Verbs:
     def fetch_my_trades(self, symbol: Optional[str], since: Optional[int], limit: Optional[int]) -> Verb:
         trades = Listing("ListAccountTrades", "trades", "executedAt", {"tradingPairId": self.pair_of(symbol)})
         rows = yield from rows_of(trades, since, limit)
-        return [own_trade_of(row, str(self.by_id[row["tradingPairId"]]["symbol"])) for row in rows]
+        yield from self.known(row["tradingPairId"] for row in rows)
+        return [own_trade_of(row, self.symbol_of(row["tradingPairId"])) for row in rows]
 
     def fetch_time(self) -> Verb:
         answer = yield "GetServerTime", {}
@@ -211,7 +250,7 @@ def rows_of(listing: Listing, since: Optional[int], limit: Optional[int]) -> Ver
     if since is None:
         newest = yield from _newest(listing, wanted)
         return newest[::-1]
-    return (yield from _oldest(listing, max(0, ceil(since)), None, wanted))
+    return (yield from _oldest(listing, _FIRST_MS if since <= 0 else ceil(since), None, wanted))
 
 
 def _newest(listing: Listing, wanted: Optional[int], start: Optional[int] = None, end: Optional[int] = None) -> Verb:
@@ -265,8 +304,8 @@ def _name_of(order: str, params: Params) -> str:
     return f"client:{name}" if name else order
 
 
-def _in_steps(value: Any, step: Decimal, rounding: str) -> str:
-    return format((Decimal(str(value)) / step).to_integral_value(rounding) * step, "f")
+def _cut(limit: Optional[int], most: int) -> Optional[int]:
+    return None if limit is None else min(limit, most)
 
 
 def _text(since: Optional[int]) -> Optional[str]:

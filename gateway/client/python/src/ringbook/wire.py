@@ -17,7 +17,7 @@ CLIENT_PREFIX = "client:"
 
 
 class Request(NamedTuple):
-    """What is sent; it is signed exactly as it stands here."""
+    """What is sent; it is signed as it stands here, less the path of the base URL."""
     method: str
     #: Path and query.
     target: str
