@@ -13,6 +13,7 @@ import type { Io } from '../lib/io.ts'
 import { SystemFault } from '../lib/system_fault.ts'
 import { CLOCK, LIMIT, SCALAR } from '../state/columns.ts'
 import { GenesisError, parseGenesis } from '../state/genesis.ts'
+import { checkSymbols } from '../state/genesis_symbols.ts'
 import { prepareGrowth, raisedLimits } from '../state/growth.ts'
 import { RULES } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
@@ -136,7 +137,7 @@ const warning = ({ say }: MatcherParts) => (message: string): void => say({ type
 function beginJournal({ journal, genesis, io }: MatcherParts): boolean {
   if (endSequence(journal) > 0) return false
   const text = genesis.read()
-  parseGenesis(text)
+  checkSymbols(parseGenesis(text))
   const writer = createWriter(journal, genesisSlots(GENESIS_MAX_BYTES), undefined, { io })
   committing(() => writeGenesis(writer, text, io.now()))
   writer.close()

@@ -14,10 +14,10 @@ import { STATUS_NAMES } from '../../core/layout/event.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
-import { Refused, refusedField } from '../refused.ts'
+import { Refused } from '../refused.ts'
 import { userIdOf } from './accounts.ts'
 import { amountText } from './amounts.ts'
-import { pairFilter, Time, timeOf, UNKNOWN } from './history_filters.ts'
+import { pairFilter, Time, timeIn, UNKNOWN } from './history_filters.ts'
 import { AsOf, asOfField, PAGE_MAX, PAGE_SIZE } from './listing.ts'
 import { EntryType, movementRecord, MovementRecord, TransactionType } from './movements.ts'
 import { Decimal, Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
@@ -218,8 +218,8 @@ export const GetApplicationStats = operation({
     },
   },
   run: (gateway, call, input) => {
-    const since = input.since === undefined ? null : timeOf(input.since)
-    if (Number.isNaN(since)) return call.refuse(refusedField('since', 'since must be Unix ms or an RFC 3339 date-time'))
+    const since = input.since === undefined ? null : timeIn('since', input.since)
+    if (since instanceof Refused) return call.refuse(since)
     const now = gateway.time()
     const ask = { application: call.application, since: since ?? 0 }
     askHistory(gateway.history, 'applicationStats', ask, (stats, sequence, behind) => {

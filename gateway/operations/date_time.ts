@@ -16,6 +16,16 @@ export function parseDateTime(text: string): number {
   return isDate && isTime ? Date.parse(text.toUpperCase()) : Number.NaN
 }
 
+/** 2001-01-01 as Unix ms: a smaller number is a time in seconds, until the year 32969. */
+const FIRST_MS = 978_307_200_000
+const DIGITS = /^[0-9]{1,15}$/
+
+/** Unix ms of digits that say it, or of an RFC 3339 text; NaN when it is neither. */
+export const timeOf = (text: string): number => (DIGITS.test(text) ? Number(text) : parseDateTime(text))
+
+/** Whether a time in digits is too small for milliseconds. 0 is the beginning in every unit. */
+export const isSeconds = (text: string): boolean => DIGITS.test(text) && Number(text) !== 0 && Number(text) < FIRST_MS
+
 type Moment = [
   year: number, month: number, day: number, hour: number, minute: number, second: number, offsetHour: number, offsetMinute: number,
 ]

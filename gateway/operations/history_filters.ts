@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
-import { parseDateTime } from './date_time.ts'
+import { isSeconds, timeOf } from './date_time.ts'
 import { findPair } from './lookup.ts'
 import { field } from './schema.ts'
 
@@ -13,12 +13,14 @@ export const UNKNOWN = -1
 export const pairFilter = (gateway: Gateway, id: string | undefined): number | undefined =>
   id === undefined ? undefined : (findPair(gateway, id)?.index ?? UNKNOWN)
 
+const UNIX_MS_OR_RFC3339 = 'Unix milliseconds or RFC 3339. Milliseconds before 2001 are refused, but 0: they can only be seconds.'
+
 /** Unix ms or RFC 3339. */
 export const Time = Type.Optional(Type.String({ maxLength: 40 }))
 /** Both ends are inclusive. */
 export const TimeRange = {
-  startTime: field(Time, 'Not before this: Unix milliseconds or RFC 3339.'),
-  endTime: field(Time, 'Not after this: Unix milliseconds or RFC 3339.'),
+  startTime: field(Time, `Not before this: ${UNIX_MS_OR_RFC3339}`),
+  endTime: field(Time, `Not after this: ${UNIX_MS_OR_RFC3339}`),
 }
 
 /** Unix ms; absent: open. */
@@ -27,16 +29,17 @@ export interface Range {
   readonly to?: number
 }
 
-const UNIX_MS = /^[0-9]{1,15}$/
+/** Unix ms of a time, or the refusal that names `name`: it is malformed, or a number that can only be seconds. */
+export function timeIn(name: string, text: string): number | Refused {
+  const at = timeOf(text)
+  if (Number.isNaN(at)) return refusedField(name, `${name} must be Unix ms or an RFC 3339 date-time`)
+  return isSeconds(text) ? refusedField(name, `${name} must be Unix milliseconds, not seconds: ${text} is before 2001`) : at
+}
 
-/** Unix ms of a time, NaN when it is malformed. */
-export const timeOf = (text: string): number => (UNIX_MS.test(text) ? Number(text) : parseDateTime(text))
-
-/** The range of the two fields, or the refusal that names the malformed one. */
+/** The range of the two fields, or the refusal that names the wrong one. */
 export function timeRangeOf({ startTime, endTime }: { startTime?: string; endTime?: string }): Range | Refused {
-  const from = startTime === undefined ? undefined : timeOf(startTime)
-  const to = endTime === undefined ? undefined : timeOf(endTime)
-  if (Number.isNaN(from)) return refusedField('startTime', 'startTime must be Unix ms or an RFC 3339 date-time')
-  if (Number.isNaN(to)) return refusedField('endTime', 'endTime must be Unix ms or an RFC 3339 date-time')
-  return { from, to }
+  const from = startTime === undefined ? undefined : timeIn('startTime', startTime)
+  if (from instanceof Refused) return from
+  const to = endTime === undefined ? undefined : timeIn('endTime', endTime)
+  return to instanceof Refused ? to : { from, to }
 }

@@ -6,9 +6,10 @@
 import Type, { type Static } from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import {
-  ASSET_SYMBOL_BYTES, CATEGORY_BYTES, LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, PAIR_SYMBOL_BYTES, SET_PAIR_TERMS_COMMAND, TERM_FAULTS,
+  CATEGORY_BYTES, LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, PAIR_SYMBOL_BYTES, SET_PAIR_TERMS_COMMAND, TERM_FAULTS,
 } from '../../core/layout/listing.ts'
 import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/layout/refusals.ts'
+import { ASSET_SYMBOL, SPOT_SYMBOL } from '../../core/layout/symbols.ts'
 import type { DecodedAnswer } from '../../core/layout/answers.ts'
 import type { Decoded, Layout } from '../../core/layout/table.ts'
 import { formatDecimal, parseDecimal, scaleOf } from '../../core/lib/decimal.ts'
@@ -111,8 +112,11 @@ function visible(bytes: number) {
   describeForm(form, `1 to ${bytes} visible ASCII characters`)
   return Type.String({ pattern: form.source })
 }
+describeForm(ASSET_SYMBOL, '1 to 16 capital letters, digits and points')
+describeForm(SPOT_SYMBOL, 'BASE/QUOTE: twice 1 to 16 capital letters, digits and points')
+const PairSymbol = Type.String({ pattern: SPOT_SYMBOL.source, maxLength: PAIR_SYMBOL_BYTES })
 const assetFields = {
-  symbol: field(visible(ASSET_SYMBOL_BYTES), 'Symbol of the asset.'),
+  symbol: field(Type.String({ pattern: ASSET_SYMBOL.source }), 'Symbol of the asset: capital letters, digits and points.'),
   token: field(Type.String({ pattern: TOKEN_FORM.source }), 'Address of its token.'),
   decimals: field(digits, 'Digits of the token.'),
 }
@@ -212,7 +216,7 @@ const Terms = Type.Object(termFields)
 const assetName = field(Type.String({ minLength: 1, maxLength: 64 }), 'Asset, by id or symbol.')
 const NewPair = Type.Object({
   base: assetName, quote: assetName, tickSize: step('prices'), lotSize: step('quantities'), ...termFields,
-  symbol: Type.Optional(field(visible(PAIR_SYMBOL_BYTES), 'BASE/QUOTE if it is not given.')),
+  symbol: Type.Optional(field(PairSymbol, 'BASE/QUOTE if it is not given.')),
   category: Type.Optional(field(visible(CATEGORY_BYTES), 'Category; none if it is not given.')),
 })
 
@@ -298,6 +302,7 @@ function pairValues(input: Static<typeof NewPair>, base: Asset, quote: Asset): D
   if (symbol.length > PAIR_SYMBOL_BYTES) {
     return refusedField('symbol', `symbol must be given: ${symbol} has more than ${PAIR_SYMBOL_BYTES} characters`)
   }
+  if (!SPOT_SYMBOL.test(symbol)) return refusedField('symbol', `symbol must be given: ${printable(symbol)} is not of the form BASE/QUOTE`)
   const steps = allOf({ tick: stepOf('tickSize', input.tickSize), lot: stepOf('lotSize', input.lotSize) })
   if (steps instanceof Refused) return steps
   const { tick, lot } = steps

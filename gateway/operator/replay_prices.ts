@@ -1,12 +1,14 @@
 /**
- * Index prices from a file, set one after the other on the operator's command line: `time,symbol,price` a line, the time RFC 3339 or Unix
- * ms, a first line of names or not. Each waits as long as the file says since the one before, divided by --speed, so that a day can be
- * played in an hour. The price feeder leaves replayed prices alone while they are fresh. Progress is standard error's.
+ * Index prices from a file, set one after the other on the operator's command line: `time,symbol,price` a line, the time RFC 3339 with
+ * its zone or Unix ms and never before the line above, a first line of names or not. Each waits as long as the file says since the one
+ * before, divided by --speed, so that a day can be played in an hour. The price feeder leaves replayed prices alone while they are fresh.
+ * Progress is standard error's.
  */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { OperatorError, type Ask } from './client.ts'
+import { isSeconds, timeOf } from '../operations/date_time.ts'
 import { said, typedFor, UsageError, type Command, type Options } from './command.ts'
 import { count } from './text.ts'
 
@@ -25,9 +27,10 @@ interface Line {
 export function lineOf(text: string, number: number): Line | null {
   const [time = '', symbol = '', price = '', ...more] = text.split(',').map((cell) => cell.trim())
   if (text.trim() === '' || (number === 1 && time.toLowerCase() === 'time')) return null
-  const ms = /^\d{1,15}$/.test(time) ? Number(time) : Date.parse(time)
+  const ms = timeOf(time)
+  if (isSeconds(time)) throw new UsageError(`line ${number} has the time ${time}, before 2001: times are Unix milliseconds, not seconds`)
   if (Number.isNaN(ms) || ms < 0 || symbol === '' || !/^\d{1,20}(\.\d{1,18})?$/.test(price) || more.length > 0) {
-    throw new UsageError(`line ${number} is no time,symbol,price`)
+    throw new UsageError(`line ${number} is no time,symbol,price: the time is Unix milliseconds or RFC 3339 with a zone`)
   }
   return { time: ms, symbol, price }
 }
@@ -48,11 +51,14 @@ export async function replayPrices(
   const done: Replayed = { prices: 0, refused: 0 }
   const [started, first] = [performance.now(), { time: -1 }]
   let number = 0
+  let last = 0
   let told = started
   for await (const text of lines) {
     const line = lineOf(text, ++number)
     if (line === null) continue
     if (first.time < 0) first.time = line.time
+    if (line.time < last) throw new UsageError(`line ${number} is before the line above it: sort the file by time`)
+    last = line.time
     const wait = started + (line.time - first.time) / speed - performance.now()
     if (wait > 0) await delay(wait)
     const { time, symbol, price } = line
@@ -74,9 +80,10 @@ export const REPLAY_PRICES: Command = {
   name: 'prices replay', parameters: ['FILE'],
   options: [{ name: 'speed', value: 'TIMES', optional: true }, { name: 'force', value: '', optional: true }],
   purpose: 'set index prices from a file: time,symbol,price a line',
-  explains: 'TIME is RFC 3339 or Unix ms. Each price waits as long as the file says since the one before, divided by --speed (1). Prices\n'
-    + 'outside of the band around the one before are refused and counted, unless --force is given. The price feeder leaves replayed\n'
-    + 'prices alone while they are fresh. Progress is on standard error.',
+  explains: 'Times are RFC 3339 with a zone, or Unix milliseconds, and never go back. Each price waits as long as the file\n'
+    + 'says since the one before, divided by --speed (1). Prices outside of the band around the one before are refused\n'
+    + 'and counted, unless --force is given. The price feeder leaves replayed prices alone while they are fresh. Progress is on\n'
+    + 'standard error.',
   example: ['prices replay btc.csv --speed 10', '86,400 prices set, 0 refused'],
   async run(ask, [file = ''], options) {
     const speed = speedOf(options)

@@ -101,18 +101,28 @@ t.test('the insurance fund, liquidations and metrics', async (t) => {
 t.test('a file of prices is replayed in its order; what is refused is counted, what is no line ends it', async (t) => {
   t.same(lineOf('2026-01-01T00:00:00Z, A-PERP, 1.5', 2), { time: HOUR_0, symbol: 'A-PERP', price: '1.5' })
   t.same([lineOf('time,symbol,price', 1), lineOf('', 3)], [null, null])
-  for (const wrong of ['x,A,1', '1,,1', '1,A,-1', '1,A,1,2', '1,A']) t.throws(() => lineOf(wrong, 7), { message: /^line 7 / }, wrong)
+  t.throws(() => lineOf('1767225600,A-PERP,1', 4), { message: /^line 4 has the time 1767225600, before 2001: .*milliseconds/ })
+  t.equal(lineOf('0,A-PERP,1', 4)!.time, 0)
+  t.equal(lineOf('2026-01-01T02:00:00+02:00,A-PERP,1', 4)!.time, HOUR_0)
+  const noTimes = ['2026-01-01T00:00:00', '2026-01-01', '2026-01-01 00:00:00', '2026-02-30T00:00:00Z', 'Jan 1 2026']
+  const lines = ['x,A,1', '1,,1', '1,A,-1', '1,A,1,2', '1,A', ...noTimes.map((time) => `${time},A,1`)]
+  for (const wrong of lines) t.throws(() => lineOf(wrong, 7), { message: /^line 7 / }, wrong)
   const asked: unknown[] = []
-  const lines = async function* (): AsyncGenerator<string> {
-    yield* ['time,symbol,price', '1000,A-PERP,10', '1500,A-PERP,99', '2000,A-PERP,11']
+  const prices = async function* (): AsyncGenerator<string> {
+    yield* ['time,symbol,price', `${HOUR_0},A-PERP,10`, `${HOUR_0 + 500},A-PERP,99`, `${HOUR_0 + 1000},A-PERP,11`]
   }
   const done = await replayPrices(async (path, body) => {
     asked.push([path, body])
     if ((body as { price: string }).price === '99') throw new OperatorError('PRICE_OUT_OF_BAND', 'no')
     return { status: 200, text: '', json: {} }
-  }, lines(), 100_000, false, () => undefined)
+  }, prices(), 100_000, false, () => undefined)
   t.same(done, { prices: 2, refused: 1 })
-  t.same(asked[2], ['/perps/price', { pair: 'A-PERP', price: '11', source: 'REPLAY', observedAt: 2000 }])
-  const other = replayPrices(() => Promise.reject(new OperatorError('NOT_RUNNING', 'gone')), lines(), 1, false, () => undefined)
+  t.same(asked[2], ['/perps/price', { pair: 'A-PERP', price: '11', source: 'REPLAY', observedAt: HOUR_0 + 1000 }])
+  const back = async function* (): AsyncGenerator<string> {
+    yield* [`${HOUR_0 + 2},A-PERP,10`, `${HOUR_0 + 1},A-PERP,10`]
+  }
+  const replayed = replayPrices(async () => ({ status: 200, text: '', json: {} }), back(), 1, false, () => undefined)
+  await t.rejects(replayed, { message: /^line 2 is before the line above it/ }, 'time that goes back')
+  const other = replayPrices(() => Promise.reject(new OperatorError('NOT_RUNNING', 'gone')), prices(), 1, false, () => undefined)
   await t.rejects(other, { code: 'NOT_RUNNING' })
 })

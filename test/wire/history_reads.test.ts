@@ -213,7 +213,9 @@ t.test('trades: each filter, every walk', async (t) => {
   const between = ids((each) => hers(each) && each.sequence >= 101 && each.sequence <= 301)
   t.same(await filtered(`startTime=${NOW + 101}&endTime=${NOW + 301}`), between)
   t.match(await read(t, 'ListTrades', `${TRADES}?tradingPairId=7a1c0000-0000-4000-8000-00000000ffff`, null), { trades: [], total: 0 })
-  for (const query of ['startTime=x', 'endTime=1.5', 'tradingPairId=x']) t.equal((await get(`${TRADES}?${query}`, null)).status, 400, query)
+  for (const query of ['startTime=x', 'endTime=1.5', 'startTime=1768467600', 'endTime=1768467600', 'tradingPairId=x']) {
+    t.equal((await get(`${TRADES}?${query}`, null)).status, 400, query)
+  }
   for (const missing of [tradeId(9, 9), orderId(100, 0), '00000000-0000-4000-8000-000000000000']) {
     t.match((await get(`${TRADES}/${missing}`, null)).json, { statusCode: 404, code: 'NOT_FOUND' }, missing)
   }

@@ -175,6 +175,10 @@ t.test('what is malformed or not there', async (t) => {
   ]) {
     t.match((await get(`${target}?${query}`)).json, { statusCode: 400, code: 'VALIDATION_ERROR', details: { field } }, query)
   }
+  for (const field of ['startTime', 'endTime']) {
+    const { json } = await get(`${target}?${field}=1768467600`)
+    t.match(json, { statusCode: 400, details: { field }, message: /must be Unix milliseconds, not seconds/ }, `${field} in seconds`)
+  }
   for (const limit of [1, 500]) t.equal((await get(`${target}?limit=${limit}&startTime=0&endTime=999999999999999`)).status, 200)
   for (const what of ['metadata', 'candles'] as const) {
     t.match((await get(about('7a1c0000-0000-4000-8000-00000000dead', what))).json, { statusCode: 404, code: 'NOT_FOUND' }, what)

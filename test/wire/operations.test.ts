@@ -70,7 +70,7 @@ t.test('a small market', async (t) => {
   const listed = conforms(t, 'ListOrders', await call(harness, maker, 'GET', `${ORDERS}?status=PARTIALLY_FILLED&side=SELL`)).json
   t.same(listed.orders.map((each: { id: string }) => each.id), [second.json.orderId])
   for (const none of [
-    'side=BUY', 'orderType=MARKET', 'tradingMode=MARGIN', 'clientOrderId=x', `tradingPairId=${genesis.pairs[1]!.id}`, 'endTime=1',
+    'side=BUY', 'orderType=MARKET', 'tradingMode=MARGIN', 'clientOrderId=x', `tradingPairId=${genesis.pairs[1]!.id}`, 'endTime=0',
   ]) {
     const open = `${ORDERS}?status=SUBMITTED&status=PARTIALLY_FILLED`
     t.equal((await call(harness, maker, 'GET', `${open}&${none}`)).json.total, 0, none)
