@@ -105,15 +105,32 @@ export function findFinished(cache: ClosedOrderCache, account: number, sequence:
     const next = (count - 1 - place) % room
     if (next <= age) return undefined
     age = next
-    const order = closedOrderAt(kept, place * RECORD_WORDS, cache.keptClientOrderIds[place]!)
-    if (order.sequence !== sequence) continue
-    const margin = cache.keptMargins[place]
-    if (margin !== undefined) order.margin = margin
-    const parent = cache.keptParents[place]
-    if (parent !== undefined) order.parent = parent
+    if (closedOrderAt(kept, place * RECORD_WORDS, '').sequence !== sequence) continue
+    const order = orderOfPlace(cache, place)
     return order.account === account && order.slot === slot ? order : undefined
   }
   return undefined
+}
+
+/** The account's order that ended last of those with this client order id. Compares the room's client order ids, newest first. */
+export function findFinishedNamed(cache: ClosedOrderCache, account: number, clientOrderId: string): ClosedOrder | undefined {
+  const { keptClientOrderIds, count, room } = cache
+  for (let age = 1; age <= Math.min(count, room); age++) {
+    const place = (count - age) % room
+    if (keptClientOrderIds[place] !== clientOrderId) continue
+    const order = orderOfPlace(cache, place)
+    if (order.account === account) return order
+  }
+  return undefined
+}
+
+function orderOfPlace({ kept, keptClientOrderIds, keptMargins, keptParents }: ClosedOrderCache, place: number): ClosedOrder {
+  const order = closedOrderAt(kept, place * RECORD_WORDS, keptClientOrderIds[place]!)
+  const margin = keptMargins[place]
+  if (margin !== undefined) order.margin = margin
+  const parent = keptParents[place]
+  if (parent !== undefined) order.parent = parent
+  return order
 }
 
 function take(cache: ClosedOrderCache, records: Views, base: number): void {

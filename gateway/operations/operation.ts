@@ -220,7 +220,7 @@ export const PairName = Type.String({ pattern: PAIR_TEXT.source })
 describeForm(PAIR_TEXT, 'a UUID or a symbol, such as BTC/USDC')
 /** Begins the name of an order by its client order id. */
 export const CLIENT_PREFIX = 'client:'
-/** An order: its id, or `client:` and the client order id under which it rests. */
+/** An order: its id, or `client:` and its client order id. */
 export const ORDER_NAME = new RegExp(`${UUID_TEXT.source}|^${CLIENT_PREFIX}[ -~]{1,${CLIENT_ORDER_ID_BYTES}}$`)
 export const OrderName = record(
   'OrderName',

@@ -11,7 +11,7 @@ import type { Id } from '../../core/layout/ids.ts'
 import { readOrder } from '../../core/view/accounts.ts'
 import { listOpenOrders } from '../../core/view/open_orders.ts'
 import { askHistory } from '../bridge/history.ts'
-import { drainClosedOrders, findFinished, type ClosedOrder } from '../bridge/closed_orders.ts'
+import { drainClosedOrders, findFinished, findFinishedNamed, type ClosedOrder } from '../bridge/closed_orders.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { pairFilter, TimeRange, timeRangeOf } from './history_filters.ts'
@@ -25,13 +25,14 @@ import { PAGES } from './listing.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
 import { settledOutcome } from './settlement.ts'
-import { orderOf } from './lookup.ts'
+import { orderOf, type NamedOrder } from './lookup.ts'
 
 export const GetOrder = operation({
   service: 'OrdersService', method: 'GET', path: '/api/v1/orders/{orderId}',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   summary: 'One order',
-  description: "Reads one order of the caller. Somebody else's order and a missing one are the same 404.",
+  description: "Reads one order of the caller. Somebody else's order and a missing one are the same 404. A client order id names the "
+    + 'order that rests under it, and otherwise the newest that had it, with how it ended.',
   answer: 'The order.',
   refusals: ['ORDER_NOT_FOUND', ...READ, ...HISTORY],
   params: Type.Object({ orderId: fields.orderName }),
@@ -50,18 +51,33 @@ export const GetOrder = operation({
   },
 })
 
-/** The order that rests under a client order id. One that ended has given it back, so there is no other. */
+/** The order that rests under a client order id; without one the newest that had it: an order that ends gives its name back. */
 function answerNamed(gateway: Gateway, call: Call<OrderRecord>, clientOrderId: string): void {
   const walk = { account: call.account, clientOrderId, after: null, skip: 0, limit: 1, countMost: 1 }
   const found = listOpenOrders(gateway.state, gateway.gate, walk)
-  if (found === null) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
-  else if (found.rows[0] === undefined) call.refuse(new Refused('ORDER_NOT_FOUND'))
-  else call.answer(orderRecord(gateway, found.rows[0]))
+  if (found === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+  if (found.rows[0] !== undefined) return call.answer(orderRecord(gateway, found.rows[0]))
+  const finished = lately(gateway, call.account, { clientOrderId })
+  if (finished !== undefined && isWhole(finished)) return call.answer(orderRecord(gateway, finished))
+  askHistory(gateway.history, 'orders', walk, (listing) => answerNamedEnd(gateway, call, clientOrderId, listing))
 }
 
-function lately(gateway: Gateway, account: number, id: Id): ClosedOrder | undefined {
+/** As {@link answerEnded}: the closed-order cache makes up for a history that is behind, and knows the newest of a name. */
+function answerNamedEnd(gateway: Gateway, call: Call<OrderRecord>, clientOrderId: string, listing: Listing<HistoryOrder> | Refused): void {
+  const finished = lately(gateway, call.account, { clientOrderId })
+  const found = listing instanceof Refused ? undefined : listing.rows[0]
+  const isNewest = found !== undefined && found.sequence >= (finished?.sequence ?? 0)
+  if (isNewest && !isOpen(found)) return call.answer(orderRecord(gateway, found))
+  if (finished !== undefined) return call.answer(orderRecord(gateway, finished))
+  if (listing instanceof Refused) call.refuse(listing)
+  else call.refuse(new Refused(found === undefined ? 'ORDER_NOT_FOUND' : 'HISTORY_UNAVAILABLE'))
+}
+
+/** The order of the account that ended lately and is named so. */
+export function lately(gateway: Gateway, account: number, named: NamedOrder): ClosedOrder | undefined {
   drainClosedOrders(gateway.closedOrders)
-  const order = findFinished(gateway.closedOrders, account, id.sequence, id.slot)
+  const order = 'clientOrderId' in named ? findFinishedNamed(gateway.closedOrders, account, named.clientOrderId)
+    : findFinished(gateway.closedOrders, account, named.sequence, named.slot)
   // Of one that was filled the chain may have said more by now.
   if (order?.outcome === FILLED) order.outcome = settledOutcome(gateway.state, order.endSequence)
   return order

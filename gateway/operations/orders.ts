@@ -14,12 +14,14 @@ import { WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { submitKeyed } from './idempotency.ts'
-import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
+import { engineRefusal, operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import {
-  answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf, Submitted, submittedOf,
+  answeredQuantity, createdId, MatchResult, matchResultOf, orderRecord, orderSequenced, replacedId, Sequenced, sequencedOf, Submitted,
+  submittedOf,
 } from './order_record.ts'
 import { orderRefusal } from './engine_refusal.ts'
+import { lately } from './order_reads.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
 import { BucketOpening, bucketToOpen, openingRefusal } from './strategy_buckets.ts'
 import * as sample from './example_values.ts'
@@ -27,7 +29,7 @@ import { LegIds, orderLegIds } from './leg_answer.ts'
 import { COMMAND, KEYED, LEGS, TERMS } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
-import { orderOf } from './lookup.ts'
+import { orderOf, type NamedOrder } from './lookup.ts'
 
 const SUCCESS = 'SUCCESS'
 const Success = Type.Literal(SUCCESS)
@@ -138,13 +140,22 @@ export const ReplaceOrder = operation({
   },
 })
 
+/** The refusal of a cancel that came too late, with how the order ended. */
+function endedRefusal(gateway: Gateway, account: number, target: NamedOrder, refused: Refused): Refused {
+  const order = refused.code === 'ORDER_NOT_FOUND' ? lately(gateway, account, target) : undefined
+  if (order === undefined) return refused
+  const { status, filledQuantity } = orderRecord(gateway, order)
+  return new Refused(refused.code, refused.message, { status, filledQuantity })
+}
+
 export const CancelOrder = operation({
   service: 'OrdersService', method: 'DELETE', path: '/api/v1/orders/{orderId}',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'reduce',
   summary: 'Cancel an order',
   description: 'Cancels a resting order, named by its id or by `client:` and its client order id, and frees what it held. '
-    + 'An order that has ended, or was never there, is ORDER_NOT_FOUND: repeating a cancel by id is safe. One by client '
-    + 'order id may meet a newer order that has it. Stays available in maintenance.',
+    + 'An order that has ended, or was never there, is ORDER_NOT_FOUND: repeating a cancel by id is safe; of one that ended '
+    + 'lately `details` has `status` and `filledQuantity`. One by client order id may meet a newer order '
+    + 'that has it. Stays available in maintenance.',
   answer: 'The order is cancelled.',
   refusals: ['ORDER_NOT_FOUND', 'PAIR_NOT_ACTIVE', ...COMMAND],
   params: OrderPath,
@@ -162,6 +173,7 @@ export const CancelOrder = operation({
       call, (records, base) => call.answer({
         orderId: createdId(records, base), status: SUCCESS, message: 'Order cancelled', ...sequencedOf(records, base),
       }),
+      (records, base) => endedRefusal(gateway, call.account, target, engineRefusal(records, base)),
     )
     submit(
       gateway, call, pending,

@@ -38,9 +38,33 @@ t.test('read, replaced and cancelled over REST', async (t) => {
   t.match(replaced.json, { originalOrderId: orderId, quantity: '0.5', matchResult: { status: 'SUBMITTED' } })
   const cancelled = await call(harness, ann, 'DELETE', pathOf(id))
   t.match(cancelled.json, { orderId: replaced.json.orderId, status: 'SUCCESS' })
-  for (const [method, body] of [['GET', undefined], ['DELETE', undefined], ['PUT', { price: '92' }]] as const) {
+  for (const [method, body] of [['DELETE', undefined], ['PUT', { price: '92' }]] as const) {
     t.match(await call(harness, ann, method, pathOf(id), body), { status: 404, json: { code: 'ORDER_NOT_FOUND' } }, `${method} afterwards`)
   }
+  t.match((await call(harness, ann, 'GET', pathOf('never'))).json, { code: 'ORDER_NOT_FOUND' })
+  t.equal((await call(harness, ann, 'DELETE', pathOf('never'))).json.details, undefined)
+})
+
+t.test('an order that ended is found by its name, and a cancel that came too late says how it ended', async (t) => {
+  const { harness, ann } = await started(t)
+  const bob = await trader(harness)
+  const place = async (session: Session, more: object): Promise<string> =>
+    (await call(harness, session, 'POST', ORDERS, bid(harness, 'q', more))).json.orderId as string
+  const read = async (): Promise<unknown> => (await call(harness, ann, 'GET', pathOf('q'))).json
+  const cancel = async (path: string): Promise<unknown> => (await call(harness, ann, 'DELETE', path)).json
+  const first = await place(ann, {})
+  await call(harness, bob, 'POST', ORDERS, bid(harness, 'other', { side: 'SELL', quantity: '0.2' }))
+  t.match(await read(), { orderId: first, status: 'PARTIALLY_FILLED', filledQuantity: '0.2' })
+  await place(bob, { side: 'SELL', quantity: '0.3' })
+  t.match(await read(), { orderId: first, clientOrderId: 'q', status: 'FILLED', filledQuantity: '0.5' }, "not bob's of the same name")
+  const filled = { code: 'ORDER_NOT_FOUND', details: { status: 'FILLED', filledQuantity: '0.5' } }
+  t.match(await cancel(pathOf('q')), filled)
+  t.match(await cancel(`${ORDERS}/${first}`), filled, 'by id too')
+  const second = await place(ann, { quantity: '0.1' })
+  t.match(await read(), { orderId: second, status: 'SUBMITTED' }, 'the one that rests comes first')
+  await cancel(pathOf('q'))
+  t.match(await read(), { orderId: second, status: 'CANCELLED', filledQuantity: '0' }, 'then the newest')
+  t.match(await cancel(pathOf('q')), { code: 'ORDER_NOT_FOUND', details: { status: 'CANCELLED', filledQuantity: '0' } })
 })
 
 t.test('in batches', async (t) => {
