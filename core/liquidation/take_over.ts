@@ -3,7 +3,8 @@
  * others, and closes it in its own time (unwind.ts).
  *
  * The fund takes it only if it can carry it: its equity afterwards is at least the initial margin floor of all its positions; what it then
- * has of the pair is not beyond the limit of the pair; and it is in no liquidation and owes nothing itself.
+ * has of the pair is not beyond the limit of the pair; it is in no liquidation and owes nothing itself; and market and owner have enough of
+ * the day's cover left (fund_limits.ts).
  *
  * Widest product: lots × (mark - price) × atoms of a tick and lot < 2^60, the notional of one position; the sum of floors < 2^61
  * (state/perp_terms.ts).
@@ -20,6 +21,7 @@ import { armBucket } from '../margin/guards.ts'
 import { changeLots, findPosition, giveUpPosition, makePosition, mayMakePosition } from '../margin/positions.ts'
 import { initialMargin, notionalOf } from '../margin/tiers.ts'
 import { bankruptcyTick } from './bankruptcy.ts'
+import { countTakeOver, mayTakeOver } from './fund_limits.ts'
 import { notePosition, tell } from './tell.ts'
 
 /** The fund takes the open position of the bucket. False: it cannot, and nothing was done. Register EQUITY is that of the bucket. */
@@ -33,12 +35,13 @@ export function takeOver(state: State, bucket: number, position: number): boolea
   if (target < 0 && mayMakePosition(state, get(state, fund, RISK_BUCKET.ACCOUNT)) !== 0) return false
   const after = (target < 0 ? 0 : get(state, target, POSITION.LOTS)) + lots
   if (Math.abs(after) > get(state, perpTermsRow(state, pair), PERP_TERMS.MAX_POSITION_LOTS)) return false
-  if (!canCarry(state, fund, pair, lots, after, price)) return false
+  if (!canCarry(state, fund, pair, lots, after, price) || !mayTakeOver(state, bucket, pair, lots, after, price)) return false
   if (target < 0) target = makePosition(state, fund, pair)
   notePosition(state, position)
   state.registers[R.FILL_FEE] = 0n
   changeLots(state, position, -lots, price, PositionReason.TAKE_OVER)
   changeLots(state, target, lots, price, PositionReason.TAKE_OVER)
+  countTakeOver(state, bucket, pair, lots, price)
   giveUpPosition(state, position)
   giveUpPosition(state, target)
   armBucket(state, fund)

@@ -1,6 +1,6 @@
 /**
- * What the operator sets of a perpetual, besides its PairStatus: its mode, the cap of its open interest, and a mark that is forced for a
- * while. Commands of lane 0.
+ * What the operator sets of a perpetual, besides its PairStatus: its mode, the cap of its open interest, a mark that is forced for a
+ * while, and what the insurance fund covers. Commands of lane 0.
  *
  *   NORMAL <-> REDUCE_ONLY -> SETTLING -> SETTLED -> NORMAL or REDUCE_ONLY
  *
@@ -19,9 +19,11 @@ import { emitMark, emitResult } from '../events/emit.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { isPerpetual, setMark } from '../margin/mark_price.ts'
 import { forgetMarks, isBehind, noteMark } from '../margin/pending_marks.ts'
+import { SCALAR } from '../state/columns.ts'
 import { PERP } from '../state/margin_rows.ts'
-import { get, getF64, now, perpRow, set, setF64, setI64 } from '../state/rows.ts'
+import { get, getF64, now, perpRow, scalar, set, setF64, setI64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { fundAllowance } from '../liquidation/fund_limits.ts'
 import { endFunding } from './funding.ts'
 import { laneRefusal } from './policy.ts'
 
@@ -47,7 +49,10 @@ export function setPerp(state: State, command: Views, base: number): void {
   const before = settingOf(state, pair, setting)
   if (setting === PerpSetting.MODE) setMode(state, pair, command.i32[base + P.value]!, command.i32[base + P.price]!)
   else if (setting === PerpSetting.OPEN_CAP) setF64(state, perpRow(state, pair), PERP.OPEN_CAP, command.f64[(base + P.number) >>> 1]!)
-  else forceMark(state, pair, command.i32[base + P.value]!, command.f64[(base + P.number) >>> 1]!)
+  else if (setting === PerpSetting.FUND_COVER) {
+    set(state, perpRow(state, pair), PERP.FUND_SHARE, command.i32[base + P.value]! + 1)
+    setF64(state, perpRow(state, pair), PERP.FUND_ALLOWANCE, command.f64[(base + P.number) >>> 1]! + 1)
+  } else forceMark(state, pair, command.i32[base + P.value]!, command.f64[(base + P.number) >>> 1]!)
   emitMark(state, pair, rateSoFar(state, pair))
   const at = emitResult(state, command, base, 0, -1, setting, 0)
   state.outbox.i32[at + PERP_ANSWER.at.pair] = pair
@@ -57,6 +62,7 @@ export function setPerp(state: State, command: Views, base: number): void {
 function settingOf(state: State, pair: number, setting: number): number {
   const perp = perpRow(state, pair)
   if (setting === PerpSetting.MODE) return get(state, perp, PERP.MODE)
+  if (setting === PerpSetting.FUND_COVER) return fundAllowance(state, pair)
   return setting === PerpSetting.OPEN_CAP ? getF64(state, perp, PERP.OPEN_CAP) : get(state, perp, PERP.FORCED_MARK)
 }
 
@@ -65,6 +71,9 @@ function settingRefusal(state: State, command: Views, base: number, pair: number
   const number = command.f64[(base + P.number) >>> 1]!
   if (setting === PerpSetting.MODE) return modeRefusal(state, pair, value, command.i32[base + P.price]!)
   if (setting === PerpSetting.OPEN_CAP) return Number.isSafeInteger(number) && number >= 0 ? 0 : VALIDATION_ERROR.number
+  if (setting === PerpSetting.FUND_COVER && scalar(state, SCALAR.RULES) >= 5) {
+    return value >= 0 && value <= 1_000_000 && Number.isSafeInteger(number + 1) && number >= 0 ? 0 : VALIDATION_ERROR.number
+  }
   if (setting !== PerpSetting.FORCED_MARK) return VALIDATION_ERROR.number
   if (value !== 0 && !(isPrice(state, value) && number > now(state))) return VALIDATION_ERROR.number
   const perp = perpRow(state, pair)

@@ -134,6 +134,10 @@ export type SweptBy = (typeof SweptBy)[keyof typeof SweptBy]
 export const DISCONNECT_WORDS = 4
 export const DISCONNECT = { CONNECTIONS: 0, GRACE_MS: 1, RETURN_BY: f64(2) } as const
 
+/** Of a family, on the row of its master: what the insurance fund covered for it (liquidation/fund_limits.ts): day since 1970; i64, atoms. */
+export const FUND_OWNER_WORDS = 4
+export const FUND_OWNER = { DAY: 0, PAID: i64(2) } as const
+
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by number modulo 15. */
 export const FAUCET_WORDS = 32
 
@@ -353,6 +357,7 @@ const DECLARED = {
   faucetMints: { type: 'i32', width: FAUCET_MINT_WORDS, rows: () => FAUCET_MINTS, kept: 'all', views: ['F64'] },
   settlements: { type: 'i32', width: SETTLEMENT_WORDS, rows: () => SETTLEMENTS, kept: 'all', views: ['F64'] },
   disconnects: { type: 'i32', width: DISCONNECT_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
+  fundOwners: { type: 'i32', width: FUND_OWNER_WORDS, rows: perMarginedAccount, kept: SCALAR.ACCOUNTS, views: ['I64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

@@ -7,6 +7,7 @@
 import { RAISABLE } from '../layout/limits.ts'
 import { CLOCK, columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column, type ColumnName } from './columns.ts'
 import type { Limits } from './genesis.ts'
+import { PERP, PERP_WORDS } from './margin_rows.ts'
 import { allocateBuffers, columnBytes, columnOf } from './memory.ts'
 import { moveReceipts, RECEIPT_COLUMNS } from './receipt_growth.ts'
 import { rebuildDerived } from './rebuild.ts'
@@ -40,6 +41,8 @@ const OF_VAULT: readonly ColumnName[] = [
 ]
 /** Column of connections that cancel at their end. An exchange that never had one has not written it. */
 const OF_DISCONNECTS: readonly ColumnName[] = ['disconnects']
+/** Column of what the insurance fund covered for owners. An exchange whose fund covered nothing has not written it. */
+const OF_FUND: readonly ColumnName[] = ['fundOwners']
 /** Scalars that an exchange with none of these writes. */
 const SCALAR_BYTES_BEFORE = SCALAR.MARGIN_ACCOUNTS_USED * 4
 
@@ -55,7 +58,7 @@ export function storedColumns(state: State): StoredColumn[] {
     ...(trades ? [] : OF_MARGIN), ...(waited ? [] : OF_WAITING), ...(state.scalars[SCALAR.ADD_ONS_USED] !== 0 ? [] : OF_ADD_ONS),
     ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES), ...(state.scalars[SCALAR.LEADERS_USED] !== 0 ? [] : OF_COPYING),
     ...(state.scalars[SCALAR.REFERRING] !== 0 ? [] : OF_REFERRALS), ...(usesVault(state) ? [] : OF_VAULT),
-    ...(usesDisconnects(state) ? [] : OF_DISCONNECTS),
+    ...(usesDisconnects(state) ? [] : OF_DISCONNECTS), ...(usesFund(state) ? [] : OF_FUND),
   ])
   const later = state.scalars.subarray(SCALAR.MARGIN_ACCOUNTS_USED).some((scalar) => scalar !== 0)
   return columnsOf(state.genesis).filter(({ name, derived }) => !derived && !absent.has(name)).map((column) => {
@@ -69,6 +72,12 @@ export function storedColumns(state: State): StoredColumn[] {
 const usesVault = (state: State): boolean => state.vault.some((word) => word !== 0)
 
 const usesDisconnects = (state: State): boolean => state.clock[CLOCK.CONNECTIONS] !== 0
+
+/** What is covered counts on a perpetual too. */
+function usesFund(state: State): boolean {
+  for (const { index } of state.genesis.pairs) if (state.perps[index * PERP_WORDS + PERP.FUND_DAY] !== 0) return true
+  return false
+}
 
 /** What was raised, of the words of column `limits`. */
 export function raisedLimits(words: Float64Array, word: number): Partial<Limits> {

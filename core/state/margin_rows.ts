@@ -57,6 +57,10 @@ export const PERP = {
   MARKS_FIRST: 44, MARKS: 45,
   /** Trailing stops of longs and of shorts: newest and oldest of the groups that are their own, rows + 1; how many are armed. */
   TRAIL_NEWEST: 46, TRAIL_OLDEST: 48, TRAILS: 50,
+  /** Cover of the insurance fund (liquidation/fund_limits.ts). What the operator set, + 1, 0: that of the genesis: ppm; f64: atoms. */
+  FUND_SHARE: 52, FUND_ALLOWANCE: f64(56),
+  /** Days since 1970; i64, atoms that the fund covered here on that day. */
+  FUND_DAY: 53, FUND_PAID: i64(54),
 } as const
 
 export const PERP_TERMS_WORDS = 32
@@ -79,6 +83,8 @@ export const PERP_TERMS = {
   FUNDING_MS: f64(10), STALE_MS: f64(12), BASIS_MS: f64(14),
   /** Ticks: where the embedded price begins. */
   REFERENCE: 16,
+  /** Of the insurance fund: ppm that a day of the perpetual may cost; f64: atoms that an owner may. */
+  FUND_SHARE: 17, FUND_ALLOWANCE: f64(18),
 } as const
 
 /** Most tiers of one ladder. */

@@ -32,6 +32,8 @@ export function writePerpTerms(state: State): void {
     setF64(state, row, PERP_TERMS.STALE_MS, perp.staleMs)
     setF64(state, row, PERP_TERMS.BASIS_MS, perp.basisMs)
     set(state, row, PERP_TERMS.REFERENCE, perp.reference)
+    set(state, row, PERP_TERMS.FUND_SHARE, perp.fundSharePpm)
+    setF64(state, row, PERP_TERMS.FUND_ALLOWANCE, perp.fundAllowance)
     perp.tiers.forEach((tier, place) => {
       const at = tierRow(state, index, place)
       setI64(state, at, TIER.LOWER_BOUND, tier.lowerBound)

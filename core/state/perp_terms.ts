@@ -26,6 +26,9 @@ export const RATE_CAP_MOST = 4_000_000
 export const LEVERAGE_MOST = 100_000
 /** Of a genesis that says none, in the quote asset. */
 const IMPACT_NOTIONAL = '5000'
+const FUND_ALLOWANCE = '1000'
+/** Of a genesis that says none: a quarter of the fund. */
+const FUND_SHARE_BPS = '2500'
 
 export interface RiskTier {
   /** Atoms. */
@@ -60,6 +63,9 @@ export interface PerpTerms {
   reference: number
   /** Atoms that each side of the spot book must bear to make the embedded price (gateway/operator/feed/embedded.ts). */
   impactAtoms: bigint
+  /** What the insurance fund covers in a day: of the fund, ppm; for one owner, atoms (core/liquidation/fund_limits.ts). */
+  fundSharePpm: number
+  fundAllowance: number
 }
 
 /** What is wrong, in words that name the field. */
@@ -116,6 +122,8 @@ export function perpOf(json: Json, pair: PerpPair): PerpTerms {
     basisMs: 1000 * whole(json, 'basisSeconds', 1, 3600, 150),
     reference: Number(reference / BigInt(pair.tickUnits)),
     impactAtoms: decimal(json, 'impactNotional', pair.quoteScale, IMPACT_NOTIONAL),
+    fundSharePpm: Number(decimal(json, 'fundShareBps', 2, FUND_SHARE_BPS)),
+    fundAllowance: Number(decimal(json, 'fundOwnerAllowance', pair.quoteScale, FUND_ALLOWANCE)),
   }
   checkTerms(terms, pair)
   return terms
@@ -131,6 +139,8 @@ function checkTerms(terms: PerpTerms, { tickLotAtoms, priceTicks }: PerpPair): v
   check(terms.liquidationFeePpm <= 100_000, 'liquidationFeeBps is beyond 1000')
   check(terms.markBandPpm >= 1 && terms.markBandPpm <= 500_000, 'markBandBps must be above 0 and at most 5000')
   check(terms.indexBandPpm >= 1 && terms.indexBandPpm <= 1_000_000, 'indexBandBps must be above 0 and at most 10000')
+  check(terms.fundSharePpm <= 1_000_000, 'fundShareBps is beyond 10000')
+  check(Number.isSafeInteger(terms.fundAllowance), 'fundOwnerAllowance is beyond 2^53 atoms')
   check(terms.minLeverage >= 100 && terms.minLeverage <= terms.tiers[0]!.maxLeverage, 'minLeverage must be 1 to the most of tier 1')
 }
 

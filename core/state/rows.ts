@@ -18,9 +18,9 @@ import { ORIGINS_MAX } from '../layout/command.ts'
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
   ACCOUNT_WORDS, ADD_ON_WORDS, ADDRESS_BITS, AGENT_MARGIN_WORDS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT,
-  CLIENT_ORDER_ID_WORDS, DISCONNECT_WORDS, FAUCET_WORDS, LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS,
-  PROFILE_WORDS, REGISTERS_AT, SCALAR, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS,
-  TOTAL_WORDS,
+  CLIENT_ORDER_ID_WORDS, DISCONNECT_WORDS, FAUCET_WORDS, FUND_OWNER_WORDS, LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS,
+  PAIR_WORDS, PROFILE_WORDS, REGISTERS_AT, SCALAR, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS,
+  TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { CONDITIONAL_WORDS, TRAIL_GROUP_WORDS, TWAP_WORDS, WAITING_WORDS } from './conditional_rows.ts'
 import { LAUNCH_WORDS } from './launch_rows.ts'
@@ -44,6 +44,8 @@ export const accountRow = (state: State, account: number): number => (state.acco
 export const profileRow = (state: State, account: number): number => (state.profilesAt + account * PROFILE_WORDS) & ADDRESS_BITS
 export const disconnectRow = (state: State, account: number): number =>
   (state.disconnectsAt + account * DISCONNECT_WORDS) & ADDRESS_BITS
+export const fundOwnerRow = (state: State, account: number): number =>
+  (state.fundOwnersAt + account * FUND_OWNER_WORDS) & ADDRESS_BITS
 export const sweepRow = (state: State, account: number): number => (state.sweepsAt + account * SWEEP_WORDS) & ADDRESS_BITS
 export const sessionRow = (state: State, session: number): number => (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
 export const agentRow = (state: State, agent: number): number => (state.agentsAt + agent * AGENT_WORDS) & ADDRESS_BITS

@@ -28,5 +28,6 @@
  *      - copies have limits from the leader's fill and from the mark, and wait for a price; a leader has a least equity, and an allocation
  *        counts up to a multiple of it (orders/copy_price.ts, orders/copy_open.ts)
  *      - a handle is unique in an application, and is found there alone (programs/leaders.ts)
+ *      - the insurance fund covers a share a day of each market and an allowance a day of each owner (liquidation/fund_limits.ts)
  */
 export const RULES = 5

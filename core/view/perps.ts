@@ -2,6 +2,7 @@
  * Perpetuals for who runs the exchange: prices, funding, open interest; the insurance fund; buckets in liquidation. Each figure is read by
  * itself, so two of them may be of different commands: good enough to look at, nothing is decided by them.
  */
+import { fundAllowance, fundShare } from '../liquidation/fund_limits.ts'
 import { parentOf } from '../margin/buckets.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { fundBucket } from '../margin/fund.ts'
@@ -41,6 +42,9 @@ export interface PerpFigures {
   /** Ticks: where the embedded price begins. An index price within so many ppm of the one before is taken (margin/index_step.ts). */
   readonly reference: number
   readonly indexBandPpm: number
+  /** What the insurance fund covers in a day: of itself, ppm; for one owner, atoms. */
+  readonly fundSharePpm: number
+  readonly fundAllowance: number
 }
 
 /** True of a perpetual. */
@@ -58,7 +62,7 @@ export function perpFigures(state: State, pair: number): PerpFigures {
     predictedRate: rateSoFar(state, pair), openLots: getF64(state, perp, PERP.OPEN_LOTS), openCap: getF64(state, perp, PERP.OPEN_CAP),
     positions: get(state, perp, PERP.POSITIONS), pendingMarks: get(state, perp, PERP.MARKS),
     reference: get(state, terms, PERP_TERMS.REFERENCE),
-    indexBandPpm: indexStepPpm(state, pair),
+    indexBandPpm: indexStepPpm(state, pair), fundSharePpm: fundShare(state, pair), fundAllowance: fundAllowance(state, pair),
   }
 }
 

@@ -45,6 +45,8 @@ const Perp = Type.Object({
   forcedUntil: field(Nullable(Timestamp), 'The mark is forced until then; null: it is not.'),
   openInterest: field(Decimal, 'Size of all long positions.'),
   openInterestCap: field(Nullable(Decimal), 'Most that there may be; null: no cap.'),
+  fundShareBps: field(Decimal, 'Of the insurance fund, what a day of it may cost.'),
+  fundOwnerAllowance: field(Decimal, 'What the insurance fund covers in a day for one owner.'),
   positions: field(Type.Integer(), 'Open positions.'),
   fundingRate: field(Decimal, 'Paid last; positive: longs pay.'),
   predictedFundingRate: field(Decimal, 'Rate of the running interval, if the minutes that are left are like those sampled.'),
@@ -66,6 +68,8 @@ function perpRecord(state: State, pair: Pair, now: number) {
     indexStepBps: formatDecimal(perp.indexBandPpm, 2),
     forcedUntil: perp.forcedMark !== 0 && perp.forcedUntil > now ? momentOf(perp.forcedUntil) : null,
     openInterest: sizeText(pair, perp.openLots), openInterestCap: perp.openCap === 0 ? null : sizeText(pair, perp.openCap),
+    fundShareBps: formatDecimal(perp.fundSharePpm, 2),
+    fundOwnerAllowance: amountText(collateralOf(state)!, BigInt(perp.fundAllowance)),
     positions: perp.positions, fundingRate: formatDecimal(perp.lastRate, 8), predictedFundingRate: formatDecimal(perp.predictedRate, 8),
     nextFundingAt: momentOf(perp.nextFundingAt),
   }
@@ -94,7 +98,8 @@ export const ListPerps = operatorRoute({
     output: {
       perps: [{
         id: PAIR_ID, symbol: SYMBOL, mode: 'NORMAL', indexPrice: '65000', markPrice: '65010.5', source: 'EMBEDDED', ageSeconds: 0.4,
-        stale: false, indexStepBps: '145', forcedUntil: null, openInterest: '12.5', openInterestCap: '5000', positions: 31,
+        stale: false, indexStepBps: '145', forcedUntil: null, openInterest: '12.5', openInterestCap: '5000', fundShareBps: '2500',
+        fundOwnerAllowance: '1000', positions: 31,
         fundingRate: '0.0000125', predictedFundingRate: '0.00001', nextFundingAt: '2026-01-02T04:00:00.000Z',
       }],
     },
@@ -237,6 +242,43 @@ export const SetOpenInterestCap = operatorRoute({
     const lots = units === null || units < 0n || units % BigInt(pair.lotUnits) !== 0n ? -1n : units / BigInt(pair.lotUnits)
     if (lots < 0n || lots > 2n ** 48n) return refusedField('size', `size must be a multiple of ${pair.lotSize}`)
     return setPerp(context, pair, { setting: PerpSetting.OPEN_CAP, number: Number(lots) }, { size: sizeText(pair, Number(lots)) })
+  },
+})
+
+export const SetFundCover = operatorRoute({
+  method: 'POST', path: '/perps/cover', token: true,
+  summary: 'What the insurance fund covers of a perpetual in a day',
+  description: 'A bankruptcy beyond either is deleveraged at once. Days are those of UTC; what was covered today counts.',
+  body: Type.Object({
+    pair: pairName,
+    share: field(Amount, 'Basis points of the fund that one day of the perpetual may cost; 10000: the whole fund, without a bound.'),
+    allowance: field(Amount, 'What it covers in a day for one owner, sub-accounts included, in the collateral asset.'),
+  }),
+  output: Type.Object({ ...changed, share: field(Decimal, 'The share now.'), allowance: field(Decimal, 'The allowance now.') }),
+  refusals: [...SENDS, 'NOT_FOUND'],
+  example: {
+    input: { pair: SYMBOL, share: '2500', allowance: '1000' },
+    output: { symbol: SYMBOL, share: '2500', allowance: '1000', sequence: 1042 },
+  },
+  commands: [{
+    name: 'perps cover',
+    parameters: [{ field: 'pair', typed: 'PAIR' }, { field: 'share', typed: 'BPS' }, { field: 'allowance', typed: 'AMOUNT' }],
+    purpose: 'what the insurance fund covers of a perpetual in a day',
+    explains: 'BPS of the fund may go to bankruptcies of the perpetual in a day, and AMOUNT of the collateral asset to one owner. What is\n'
+      + 'beyond either is deleveraged at once.',
+    example: [`perps cover ${SYMBOL} 2500 1000`, `${SYMBOL}: covered up to 2500 bps of the fund, 1000 an owner (sequence 1042)`],
+    show: ({ symbol: name, share, allowance, sequence }) =>
+      `${printable(name)}: covered up to ${share} bps of the fund, ${allowance} an owner (sequence ${sequence})`,
+  }],
+  run: (context, { pair: named, share, allowance }) => {
+    const pair = perpNamed(context, named)
+    if (pair instanceof Refused) return pair
+    const scale = collateralOf(context.state)!.scale
+    const [ppm, atoms] = [parseDecimal(share, 2), parseDecimal(allowance, scale)]
+    if (ppm === null || ppm < 0n || ppm > 1_000_000n) return refusedField('share', 'share must be 0 to 10000 basis points')
+    if (atoms === null || atoms < 0n || atoms >= 2n ** 53n - 1n) return refusedField('allowance', 'allowance must be 0 or more')
+    const answer = { share: formatDecimal(ppm, 2), allowance: formatDecimal(atoms, scale) }
+    return setPerp(context, pair, { setting: PerpSetting.FUND_COVER, value: Number(ppm), number: Number(atoms) }, answer)
   },
 })
 

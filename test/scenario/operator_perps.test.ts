@@ -13,7 +13,7 @@ import { PERP } from '../../core/state/margin_rows.ts'
 import { setI64, totalRow } from '../../core/state/rows.ts'
 import { OperatorError } from '../../gateway/operator/client.ts'
 import {
-  ForceMark, FundInsurance, ListLiquidations, ListPerps, SetIndexPrice, SetOpenInterestCap, SetPerpMode, ShowInsurance,
+  ForceMark, FundInsurance, ListLiquidations, ListPerps, SetFundCover, SetIndexPrice, SetOpenInterestCap, SetPerpMode, ShowInsurance,
 } from '../../gateway/operator/perps.ts'
 import { samplePerps } from '../../gateway/operator/perp_metrics.ts'
 import { lineOf, replayPrices } from '../../gateway/operator/replay_prices.ts'
@@ -66,6 +66,8 @@ t.test('mode, cap, and what is refused with its field', async (t) => {
   t.match(await ask(SetOpenInterestCap, { pair: SYMBOL, size: '5000.001' }), { size: '5000.001' })
   t.equal(stage.moment(PERP.OPEN_CAP), 5_000_001)
   t.match(await ask(SetOpenInterestCap, { pair: SYMBOL, size: '0' }), { size: '0' })
+  t.match(await ask(SetFundCover, { pair: SYMBOL, share: '1250.5', allowance: '99.5' }), { share: '1250.5', allowance: '99.5' })
+  t.match(await ask(ListPerps), { perps: [{ fundShareBps: '1250.5', fundOwnerAllowance: '99.5' }] })
   t.match(await ask(SetPerpMode, { pair: SYMBOL, mode: 'REDUCE_ONLY' }), { mode: 'REDUCE_ONLY' })
   for (const [route, input, code, field] of [
     [SetIndexPrice, { pair: SYMBOL, price: '0' }, 'VALIDATION_ERROR', 'price'],
@@ -74,6 +76,8 @@ t.test('mode, cap, and what is refused with its field', async (t) => {
     [SetOpenInterestCap, { pair: SYMBOL, size: '0.0001' }, 'VALIDATION_ERROR', 'size'],
     [SetPerpMode, { pair: SYMBOL, mode: 'SETTLING' }, 'VALIDATION_ERROR', 'price'],
     [SetPerpMode, { pair: SYMBOL, mode: 'NORMAL', price: '1' }, 'VALIDATION_ERROR', 'price'],
+    [SetFundCover, { pair: SYMBOL, share: '10000.01', allowance: '1' }, 'VALIDATION_ERROR', 'share'],
+    [SetFundCover, { pair: SYMBOL, share: '1', allowance: '-1' }, 'VALIDATION_ERROR', 'allowance'],
     [ForceMark, { pair: SYMBOL, price: 'x', seconds: 1 }, 'VALIDATION_ERROR', 'price'],
   ] as const) t.match(await ask(route, input), { code, field }, JSON.stringify(input))
   t.match(await ask(SetPerpMode, { pair: SYMBOL, mode: 'SETTLING', price: '95' }), { mode: 'SETTLING' })

@@ -131,12 +131,16 @@ export interface Perp {
   suspects: { price: number; at: number }[]
   /** Price of the last trade, ticks; 0: none. */
   last: number
+  /** What the operator set of the fund's cover, if it did: ppm, and atoms of an owner. */
+  cover: { share: number; allowance: number } | null
+  /** What the fund covered here, by day. */
+  covered: Map<number, bigint>
 }
 
 const noPrice = (openCap: number): Perp => ({
   index: 0, mark: 0, mode: 0, source: 0, indexAt: 0, observedAt: 0, basis: 0n, basisAt: 0, premiumSum: 0n, samples: 0, lastRate: 0,
   lastFundingAt: 0, nextFundingAt: 0, nextSampleAt: 0, cumulative: 0n, openCap, settlement: 0, forcedMark: 0, forcedUntil: 0, cursor: 0,
-  suspects: [], last: 0,
+  suspects: [], last: 0, cover: null, covered: new Map(),
 })
 
 /** Everything of margin trading that an exchange has. */
@@ -162,6 +166,8 @@ export class Margins {
   readonly rankings = new Map<string, Ranking>()
   made = 0
   fundingPool = 0n
+  /** What the fund covered, by owner and day. */
+  readonly covered = new Map<string, bigint>()
   badDebt = 0n
   /** Account of the insurance fund; -1: there is none yet. */
   fund = -1

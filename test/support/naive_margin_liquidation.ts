@@ -18,6 +18,7 @@ import {
   publicSequence, tellCollateral,
 } from './naive_margin_changes.ts'
 import { fitReduceOnly } from './naive_margin_fills.ts'
+import { mayPay, mayTake, paid as countPaid, taken } from './naive_fund_cover.ts'
 import { PERP_PATH_MOST } from './naive_margin_orders.ts'
 import { end, enter } from './naive_orders.ts'
 import { mostLots, path, ratesOf, type Ex } from './naive_terms.ts'
@@ -236,10 +237,11 @@ function takeOver(ex: Ex, bucket: Bucket, position: Position): boolean {
   const floor = (of: number, size: number): bigint => initialOf(ex.margins.ladders[of]!, notionalOf(ex, of, size), 0)
   const others = positionsOf(ex, fund).filter((each) => each !== known)
   const lacks = others.reduce((sum, each) => sum + floor(each.pair, each.lots), floor(pair, after)) - equityOf(ex, fund) - gain
-  if (lacks > 0n) return false
+  if (lacks > 0n || !mayTake(ex, fund, bucket, { pair, lots, after, gain })) return false
   const target = known ?? makePosition(ex, fund, pair)
   changeLots(ex, position, -lots, price, PositionReason.TAKE_OVER)
   changeLots(ex, target, lots, price, PositionReason.TAKE_OVER)
+  taken(ex, bucket, pair, gain)
   giveUpPosition(ex, position)
   giveUpPosition(ex, target)
   tell(ex, bucket, LiquidationStatus.TAKEN_OVER, { pair, openedSequence, lots: Math.abs(lots), price })
@@ -304,11 +306,12 @@ function coverDeficit(ex: Ex, bucket: Bucket): boolean {
   const owed = (): bigint => (bucket.allocated + bucket.realized < 0n ? -bucket.allocated - bucket.realized : 0n)
   const fund = fundBucket(ex)
   if (bucket.status === 'BAD_DEBT') ex.margins.badDebt -= owed()
-  const most = fund === null || fund === bucket ? 0n : payable(ex, fund)
+  const most = fund === null || fund === bucket ? 0n : mayPay(ex, fund, bucket, payable(ex, fund))
   const paid = most < owed() ? most : owed()
   if (paid > 0n) {
     addToFund(ex, fund!, CollateralReason.INSURANCE, -paid)
     bucket.realized += paid
+    countPaid(ex, bucket, paid)
     tellCollateral(ex, bucket.margin, bucket, CollateralReason.INSURANCE, paid)
   }
   if (owed() === 0n) return true

@@ -235,6 +235,10 @@ function endInterval(ex: Ex, pair: number, perp: Perp): void {
   })
 }
 
+/** What the fund covers of a perpetual: ppm of it, and atoms for one owner. */
+export const coverOf = (ex: Ex, pair: number): { share: number; allowance: number } =>
+  perpOf(ex, pair).cover ?? { share: termsOf(ex, pair).fundSharePpm, allowance: termsOf(ex, pair).fundAllowance }
+
 /** SET_PERP: mode, cap of open interest or forced mark. */
 export function setPerp(ex: Ex, command: Decoded): void {
   const [pair, setting, value] = [Number(command['pair']), Number(command['setting']), Number(command['value'])]
@@ -243,9 +247,10 @@ export function setPerp(ex: Ex, command: Decoded): void {
   const perp = perpOf(ex, pair)
   const code = settingRefusal(ex, command, perp)
   if (code !== 0) return ex.refuse(command, code, -1)
-  const before = [perp.mode, perp.openCap, perp.forcedMark][setting]!
+  const before = [perp.mode, perp.openCap, perp.forcedMark, coverOf(ex, pair).allowance][setting]!
   if (setting === 0) setMode(ex, pair, perp, value, Number(command['price']))
   else if (setting === 1) perp.openCap = Number(command['number'])
+  else if (setting === 3) perp.cover = { share: value, allowance: Number(command['number']) }
   else {
     Object.assign(perp, { forcedMark: value, forcedUntil: value === 0 ? 0 : Number(command['number']) })
     setMark(ex, pair)
@@ -264,6 +269,9 @@ function settingRefusal(ex: Ex, command: Decoded, perp: Perp): number {
     return perp.mode === 2 || (perp.mode === 3 && value === 2) ? CODE.WRONG_PERP_MODE : 0
   }
   if (setting === 1) return Number.isSafeInteger(number) && number >= 0 ? 0 : CODE.VALIDATION_ERROR
+  if (setting === 3 && ex.inForce >= 5) {
+    return value >= 0 && value <= 1e6 && Number.isSafeInteger(number + 1) && number >= 0 ? 0 : CODE.VALIDATION_ERROR
+  }
   if (setting !== 2 || (value !== 0 && !(isPrice(value) && number > ex.now))) return CODE.VALIDATION_ERROR
   if (perp.mode >= 2) return CODE.WRONG_PERP_MODE
   if (isBehind(ex, Number(command['pair']))) return CODE.TRIGGERS_BEHIND

@@ -31,6 +31,8 @@ export interface PerpSpec {
   indexBandBps?: string
   staleSeconds?: number
   basisSeconds?: number
+  fundShareBps?: string
+  fundOwnerAllowance?: string
   riskTiers: { lowerBoundNotional?: string; maxLeverage?: string; initialMarginRatio?: string; maintenanceMarginRatio: string }[]
 }
 
@@ -85,13 +87,16 @@ export function pairSpec(symbol: string, over: Partial<PairSpec> = {}): PairSpec
   }
 }
 
-/** A perpetual on the ladder of {@link LADDER}, hourly funding. Quote assets need 6 digits, bounds of tiers whole atoms. */
+/**
+ * A perpetual on the ladder of {@link LADDER}, hourly funding, whose insurance fund covers everything it can.
+ * Quote assets need 6 digits, bounds of tiers whole atoms.
+ */
 export function perpPair(symbol: string, perp: Partial<PerpSpec> = {}, over: Partial<PairSpec> = {}): PairSpec {
   return pairSpec(symbol, {
     base: symbol.split('/')[0]!, quote: symbol.split('/')[1]!.replace('-PERP', ''), makerFeeBps: '1', takerFeeBps: '5',
     perp: {
       referencePrice: '100', riskTiers: LADDER, maxPositionSize: '1000', liquidationFeeBps: '50', fundingIntervalSeconds: 3600,
-      maxFundingRate: '0.01', ...perp,
+      maxFundingRate: '0.01', fundShareBps: '10000', fundOwnerAllowance: '1000000000', ...perp,
     },
     ...over,
   })
