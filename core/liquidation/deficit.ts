@@ -1,10 +1,10 @@
 /**
  * What a bucket without positions owes: its equity is below 0, because its last lots were closed beyond the bankruptcy price.
  *
- * The insurance fund pays, so far as its own positions do not need what it has, and within the cover of the day (fund_limits.ts). What is
- * left is bad debt: the bucket keeps it, is in the list until the fund may pay more, and MARGIN_TOTAL.BAD_DEBT is the sum of what all of
- * them owe. Nobody else pays: what the bucket owes is in REALIZED, below 0, so the sums are those of before. What the fund itself owes is
- * paid by what comes to it (margin/fund.ts).
+ * The insurance fund pays, so far as its own positions do not need what it has, and within the cover of the day
+ * (margin/fund_limits.ts). What is left is bad debt: the bucket keeps it, is in the list until the fund may pay more, and
+ * MARGIN_TOTAL.BAD_DEBT is the sum of what all of them owe. Nobody else pays: what the bucket owes is in REALIZED, below 0, so the sums
+ * are those of before. What the fund itself owes is paid by what comes to it (margin/fund.ts).
  *
  * Widest product: none, only sums: collateral < 2^62 (MAX_ISSUED), and what buckets realised (margin/figures.ts).
  */
@@ -16,7 +16,7 @@ import { gain, get, getI64, lose, marginTotalRow, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { marginAccountOf, touchBucket } from '../margin/buckets.ts'
 import { addToFund, fundBucket, payableBy } from '../margin/fund.ts'
-import { boundDeficit, countDeficit } from './fund_limits.ts'
+import { boundDeficit, countDeficit } from '../margin/fund_limits.ts'
 import { tellBucket } from './tell.ts'
 
 /** Register OWED = what the bucket owes, its positions left out; 0: nothing. */

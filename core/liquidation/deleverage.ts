@@ -24,13 +24,13 @@ export const ASKED_MAX = 32
 
 /**
  * Closes lots of the open position of the bucket against others; how many. 0: the ranking is not at its end, and the next command goes on.
- * Register EQUITY is that of the bucket.
+ * `known`: the row of a ranking that is at its end, or -1. Register EQUITY is that of the bucket.
  */
-export function deleverage(state: State, bucket: number, position: number): number {
+export function deleverage(state: State, bucket: number, position: number, known: number): number {
   const pair = get(state, position, POSITION.PAIR)
   const lots = get(state, position, POSITION.LOTS)
   const price = bankruptcyTick(state, position)
-  const ranking = rankingOf(state, pair, lots > 0)
+  const ranking = known >= 0 ? known : rankingOf(state, pair, lots > 0)
   if (ranking < 0) return 0
   const size = Math.abs(lots)
   let left = size
@@ -38,19 +38,31 @@ export function deleverage(state: State, bucket: number, position: number): numb
     const other = nextRanked(state, ranking, pair, lots > 0)
     if (other < 0) break
     const held = Math.abs(get(state, other, POSITION.LOTS))
-    const closed = Math.min(left, held)
-    note(state, N.LOOKS, noted(state, N.LOOKS) - 1 - close(state, other, lots > 0 ? closed : -closed, price))
+    const closed = closeAgainst(state, other, lots > 0, left, price)
     if (closed < held) askAgain(state, ranking)
     left -= closed
   }
   if (left === size) return 0
+  finishDeleverage(state, bucket, position, size - left, price)
+  return size - left
+}
+
+/** Closes so many lots of a counterparty as it has, `left` at most; how many. `buys`: it is short. What it ends is counted. */
+export function closeAgainst(state: State, other: number, buys: boolean, left: number, price: number): number {
+  const closed = Math.min(left, Math.abs(get(state, other, POSITION.LOTS)))
+  note(state, N.LOOKS, noted(state, N.LOOKS) - 1 - close(state, other, buys ? closed : -closed, price))
+  return closed
+}
+
+/** Closes `lots` of the open position of the bucket, which counterparties took, and tells. */
+export function finishDeleverage(state: State, bucket: number, position: number, lots: number, price: number): void {
+  const pair = get(state, position, POSITION.PAIR)
   notePosition(state, position)
   state.registers[R.FILL_FEE] = 0n
-  changeLots(state, position, lots > 0 ? left - size : size - left, price, PositionReason.DELEVERAGE)
+  changeLots(state, position, get(state, position, POSITION.LOTS) > 0 ? -lots : lots, price, PositionReason.DELEVERAGE)
   giveUpPosition(state, position)
   state.registers[R.AMOUNT] = 0n
-  tell(state, bucket, pair, LiquidationStatus.DELEVERAGED, size - left, price)
-  return size - left
+  tell(state, bucket, pair, LiquidationStatus.DELEVERAGED, lots, price)
 }
 
 /** Closes `lots` of a counterparty; how many of its reduce-only and conditional orders ended. */

@@ -8,7 +8,9 @@
  *      v                                                |
  *   LIQUIDATING  1. its resting orders end, some with each command              ORDERS_CANCELLED
  *      |         2. the position that needs most is reduced through the book    REDUCED, with the liquidation fee       reduce.ts
- *      |         3. the book takes little: the fund takes what is left          TAKEN_OVER                              take_over.ts
+ *      |         3. the book takes little: those that it was opened against,
+ *      |            or that hold much of the other side, are asked first        DELEVERAGED                             first_asked.ts
+ *      |            the fund takes what is left                                 TAKEN_OVER                              take_over.ts
  *      |         4. the fund cannot: it is closed against others                DELEVERAGED                             deleverage.ts
  *      |         5. no position is left and it owes: the fund pays              BAD_DEBT, if it cannot pay all          deficit.ts
  *      v
@@ -61,6 +63,7 @@ import { mostLots } from '../orders/most_lots.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { coverDeficit } from './deficit.ts'
 import { deleverage } from './deleverage.ts'
+import { askFirst, GOES_ON } from './first_asked.ts'
 import { goesOn, isFrozen, isHealthy, trades } from './frozen.ts'
 import { WALK_MAX } from './ranking.ts'
 import { liquidationTick, lotsToReduce, meetsBook, reduce } from './reduce.ts'
@@ -215,9 +218,10 @@ function closeNext(state: State, bucket: number): void {
     bucketHealth(state, bucket)
     if (isHealthy(state)) return
   }
-  if (takeOver(state, bucket, position)) return
+  const ranking = askFirst(state, bucket, position)
+  if (ranking === GOES_ON || takeOver(state, bucket, position)) return
   bucketHealth(state, bucket)
-  deleverage(state, bucket, position)
+  deleverage(state, bucket, position, ranking)
 }
 
 /** An order for `asked` lots, and the liquidation fee of what it filled, which is returned. */

@@ -61,16 +61,21 @@ const isOf = (state: State, position: number, pair: number, shorts: boolean): bo
   return (shorts ? lots < 0 : lots > 0) && get(state, position, POSITION.PAIR) === pair
 }
 
-/** Notes the position, if it is one of this side and among the best so far. */
-function rank(state: State, ranking: number, row: number, pair: number, shorts: boolean): void {
+/** What an open position is ranked by. */
+export function scoreOf(state: State, position: number): number {
   const { registers } = state
-  const position = positionRow(state, row)
-  if (!isOf(state, position, pair, shorts)) return
   unrealizedOf(state, position)
   registers[R.M0] = getI64(state, position, POSITION.COST)
   if (registers[R.M0]! < 0n) registers[R.M0] = -registers[R.M0]!
   if (registers[R.M0] === 0n) registers[R.M0] = 1n
-  const score = (Number(registers[R.UNREALIZED]!) / Number(registers[R.M0]!)) * get(state, position, POSITION.LEVERAGE)
+  return (Number(registers[R.UNREALIZED]!) / Number(registers[R.M0]!)) * get(state, position, POSITION.LEVERAGE)
+}
+
+/** Notes the position, if it is one of this side and among the best so far. */
+function rank(state: State, ranking: number, row: number, pair: number, shorts: boolean): void {
+  const position = positionRow(state, row)
+  if (!isOf(state, position, pair, shorts)) return
+  const score = scoreOf(state, position)
   const count = get(state, ranking, RANKING.COUNT)
   if (count === RANKED_MAX && getF64(state, rankedRow(ranking, 0), RANKED.SCORE) >= score) return
   const place = count < RANKED_MAX ? count : 0
@@ -129,14 +134,20 @@ function sort(state: State, ranking: number): void {
   }
 }
 
+/** The position at a place of a ranking, if it is still what it was, or -1. */
+export function rankedAt(state: State, ranking: number, place: number, pair: number, shorts: boolean): number {
+  const at = rankedRow(ranking, place)
+  const position = positionRow(state, get(state, at, RANKED.POSITION))
+  const same = getF64(state, position, POSITION.OPENED_SEQUENCE) === getF64(state, at, RANKED.OPENED_SEQUENCE)
+  return same && isOf(state, position, pair, shorts) ? position : -1
+}
+
 /** The next position of a ranking that is still what it was, or -1: all were asked. It is asked once. */
 export function nextRanked(state: State, ranking: number, pair: number, shorts: boolean): number {
   while (get(state, ranking, RANKING.NEXT) < get(state, ranking, RANKING.COUNT)) {
-    const at = rankedRow(ranking, get(state, ranking, RANKING.NEXT))
+    const position = rankedAt(state, ranking, get(state, ranking, RANKING.NEXT), pair, shorts)
     add(state, ranking, RANKING.NEXT, 1)
-    const position = positionRow(state, get(state, at, RANKED.POSITION))
-    const same = getF64(state, position, POSITION.OPENED_SEQUENCE) === getF64(state, at, RANKED.OPENED_SEQUENCE)
-    if (same && isOf(state, position, pair, shorts)) return position
+    if (position >= 0) return position
   }
   return -1
 }

@@ -4,7 +4,7 @@
  *
  * The fund takes it only if it can carry it: its equity afterwards is at least the initial margin floor of all its positions; what it then
  * has of the pair is not beyond the limit of the pair; it is in no liquidation and owes nothing itself; and market and owner have enough of
- * the day's cover left (fund_limits.ts).
+ * the day's cover left (margin/fund_limits.ts).
  *
  * Widest product: lots × (mark - price) × atoms of a tick and lot < 2^60, the notional of one position; the sum of floors < 2^61
  * (state/perp_terms.ts).
@@ -21,7 +21,7 @@ import { armBucket } from '../margin/guards.ts'
 import { changeLots, findPosition, giveUpPosition, makePosition, mayMakePosition } from '../margin/positions.ts'
 import { initialMargin, notionalOf } from '../margin/tiers.ts'
 import { bankruptcyTick } from './bankruptcy.ts'
-import { countTakeOver, mayTakeOver } from './fund_limits.ts'
+import { countTakeOver, mayTakeOver } from '../margin/fund_limits.ts'
 import { notePosition, tell } from './tell.ts'
 
 /** The fund takes the open position of the bucket. False: it cannot, and nothing was done. Register EQUITY is that of the bucket. */

@@ -40,6 +40,7 @@ import { marginAccountOf, touchBucket } from './buckets.ts'
 import { bucketHealth, markOf } from './figures.ts'
 import { armLegs } from './legs.ts'
 import { commitCollateral } from './order_collateral.ts'
+import { noteMeeting } from './met.ts'
 import { addLots, fillIncoming, positionOf, unlinkOrder } from './order_lists.ts'
 import { bucketOf, changeLots } from './positions.ts'
 import { maintenanceMargin, notionalOf } from './tiers.ts'
@@ -64,6 +65,7 @@ export function settleFill(state: State, taker: number, maker: number, terms: nu
   fillSide(state, maker, sell === 0 ? -lots : lots, lots, price, R.MAKER_FEE, R.MAKER_ADD_ON, PositionReason.TRADE)
   const reason = liquidates ? PositionReason.LIQUIDATION : PositionReason.TRADE
   fillSide(state, taker, sell === 0 ? lots : -lots, lots, price, R.TAKER_FEE, R.TAKER_ADD_ON, reason)
+  noteMeeting(state, positionOf(state, taker), positionOf(state, maker), sell === 0 ? lots : -lots, lots)
 }
 
 /** The part of one order: `change` is its lots, signed. */

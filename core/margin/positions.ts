@@ -37,6 +37,7 @@ import { endWithPosition } from './conditionals.ts'
 import { fundingOf } from './figures.ts'
 import { disarm } from './guard_heap.ts'
 import { noteLead } from './leads.ts'
+import { forgetMet } from './met.ts'
 import { enlistBucket } from './liquidation_list.ts'
 
 /** The bucket of a position. */
@@ -204,6 +205,7 @@ function openLots(state: State, row: number, lots: number, price: number): void 
     setI64(state, row, POSITION.REALIZED, 0n)
     setI64(state, row, POSITION.FUNDING, 0n)
     setI64(state, row, POSITION.FEES, 0n)
+    forgetMet(state, row)
     noteScope(state, bucketOf(state, row), pair)
   }
   registers[R.M0] = BigInt(lots | 0) * BigInt(price | 0) * getI64(state, termsRow(state, pair), TERMS.TICK_LOT_ATOMS)

@@ -23,7 +23,7 @@ import { SCALAR } from '../state/columns.ts'
 import { PERP } from '../state/margin_rows.ts'
 import { get, getF64, now, perpRow, scalar, set, setF64, setI64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { fundAllowance } from '../liquidation/fund_limits.ts'
+import { fundAllowance } from '../margin/fund_limits.ts'
 import { endFunding } from './funding.ts'
 import { laneRefusal } from './policy.ts'
 

@@ -43,7 +43,7 @@ export const R = {
   SLACK: 44,
   /** ... the sequence that opened a position, the bits of an f64; the largest maintenance margin of a position so far. */
   OPENED: 45, LARGEST: 46,
-  /** What the insurance fund gives away for a bankruptcy (liquidation/fund_limits.ts). */
+  /** What the insurance fund gives away for a bankruptcy (margin/fund_limits.ts). */
   COVER: 48,
 } as const
 

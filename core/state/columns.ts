@@ -134,7 +134,7 @@ export type SweptBy = (typeof SweptBy)[keyof typeof SweptBy]
 export const DISCONNECT_WORDS = 4
 export const DISCONNECT = { CONNECTIONS: 0, GRACE_MS: 1, RETURN_BY: f64(2) } as const
 
-/** Of a family, on the row of its master: what the insurance fund covered for it (liquidation/fund_limits.ts): day since 1970; i64, atoms. */
+/** Of a family, on the row of its master: what the insurance fund covered for it (margin/fund_limits.ts): day since 1970; i64, atoms. */
 export const FUND_OWNER_WORDS = 4
 export const FUND_OWNER = { DAY: 0, PAID: i64(2) } as const
 

@@ -57,7 +57,7 @@ export const PERP = {
   MARKS_FIRST: 44, MARKS: 45,
   /** Trailing stops of longs and of shorts: newest and oldest of the groups that are their own, rows + 1; how many are armed. */
   TRAIL_NEWEST: 46, TRAIL_OLDEST: 48, TRAILS: 50,
-  /** Cover of the insurance fund (liquidation/fund_limits.ts). What the operator set, + 1, 0: that of the genesis: ppm; f64: atoms. */
+  /** Cover of the insurance fund (margin/fund_limits.ts). What the operator set, + 1, 0: that of the genesis: ppm; f64: atoms. */
   FUND_SHARE: 52, FUND_ALLOWANCE: f64(56),
   /** Days since 1970; i64, atoms that the fund covered here on that day. */
   FUND_DAY: 53, FUND_PAID: i64(54),
@@ -85,6 +85,8 @@ export const PERP_TERMS = {
   REFERENCE: 16,
   /** Of the insurance fund: ppm that a day of the perpetual may cost; f64: atoms that an owner may. */
   FUND_SHARE: 17, FUND_ALLOWANCE: f64(18),
+  /** Who is asked before the fund: for so many minutes whom a position was opened against; whoever holds more ppm of the other side. */
+  DELEVERAGE_MINUTES: 20, DELEVERAGE_PPM: 21,
 } as const
 
 /** Most tiers of one ladder. */
@@ -193,7 +195,15 @@ export const POSITION = {
   OPENED_SEQUENCE: f64(32), OPENED_AT: f64(34), UPDATED_AT: f64(36), VERSION: f64(38),
   /** Conditional orders of it and of its entry orders, newest first, row + 1; how many; the one that trails, row + 1. */
   FIRST_CONDITIONAL: 40, CONDITIONALS: 41, TRAILING: 42,
+  /** MET_MAX × MET_WORDS words: positions that it was opened against (margin/met.ts). */
+  FIRST_MET: 44,
 } as const
+
+/** Positions that one remembers. */
+export const MET_MAX = 3
+export const MET_WORDS = 6
+/** One of them: the sequence that opened it, 0: the place is empty; its row; lots; minute of the last fill, since 1970. */
+export const MET = { OPENED_SEQUENCE: f64(0), POSITION: 2, LOTS: 3, MINUTE: 4 } as const
 
 export const GUARD_WORDS = 4
 /** Of a position, by its row; derived (margin/guards.ts): f64: key in its heap; its place there, 0: it has no guard. */

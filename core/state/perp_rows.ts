@@ -34,6 +34,8 @@ export function writePerpTerms(state: State): void {
     set(state, row, PERP_TERMS.REFERENCE, perp.reference)
     set(state, row, PERP_TERMS.FUND_SHARE, perp.fundSharePpm)
     setF64(state, row, PERP_TERMS.FUND_ALLOWANCE, perp.fundAllowance)
+    set(state, row, PERP_TERMS.DELEVERAGE_MINUTES, perp.deleverageMinutes)
+    set(state, row, PERP_TERMS.DELEVERAGE_PPM, perp.deleveragePpm)
     perp.tiers.forEach((tier, place) => {
       const at = tierRow(state, index, place)
       setI64(state, at, TIER.LOWER_BOUND, tier.lowerBound)

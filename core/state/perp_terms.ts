@@ -29,6 +29,8 @@ const IMPACT_NOTIONAL = '5000'
 const FUND_ALLOWANCE = '1000'
 /** Of a genesis that says none: a quarter of the fund. */
 const FUND_SHARE_BPS = '2500'
+/** A fifth of the other side. */
+const DELEVERAGE_HOLDER_BPS = '2000'
 
 export interface RiskTier {
   /** Atoms. */
@@ -63,9 +65,12 @@ export interface PerpTerms {
   reference: number
   /** Atoms that each side of the spot book must bear to make the embedded price (gateway/operator/feed/embedded.ts). */
   impactAtoms: bigint
-  /** What the insurance fund covers in a day: of the fund, ppm; for one owner, atoms (core/liquidation/fund_limits.ts). */
+  /** What the insurance fund covers in a day: of the fund, ppm; for one owner, atoms (core/margin/fund_limits.ts). */
   fundSharePpm: number
   fundAllowance: number
+  /** Who is deleveraged before the fund takes a position over (core/liquidation/first_asked.ts). */
+  deleverageMinutes: number
+  deleveragePpm: number
 }
 
 /** What is wrong, in words that name the field. */
@@ -124,6 +129,8 @@ export function perpOf(json: Json, pair: PerpPair): PerpTerms {
     impactAtoms: decimal(json, 'impactNotional', pair.quoteScale, IMPACT_NOTIONAL),
     fundSharePpm: Number(decimal(json, 'fundShareBps', 2, FUND_SHARE_BPS)),
     fundAllowance: Number(decimal(json, 'fundOwnerAllowance', pair.quoteScale, FUND_ALLOWANCE)),
+    deleverageMinutes: whole(json, 'deleverageWindowMinutes', 0, 43_200, 1440),
+    deleveragePpm: Number(decimal(json, 'deleverageHolderBps', 2, DELEVERAGE_HOLDER_BPS)),
   }
   checkTerms(terms, pair)
   return terms
@@ -140,6 +147,7 @@ function checkTerms(terms: PerpTerms, { tickLotAtoms, priceTicks }: PerpPair): v
   check(terms.markBandPpm >= 1 && terms.markBandPpm <= 500_000, 'markBandBps must be above 0 and at most 5000')
   check(terms.indexBandPpm >= 1 && terms.indexBandPpm <= 1_000_000, 'indexBandBps must be above 0 and at most 10000')
   check(terms.fundSharePpm <= 1_000_000, 'fundShareBps is beyond 10000')
+  check(terms.deleveragePpm <= 1_000_000, 'deleverageHolderBps is beyond 10000')
   check(Number.isSafeInteger(terms.fundAllowance), 'fundOwnerAllowance is beyond 2^53 atoms')
   check(terms.minLeverage >= 100 && terms.minLeverage <= terms.tiers[0]!.maxLeverage, 'minLeverage must be 1 to the most of tier 1')
 }

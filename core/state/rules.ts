@@ -21,6 +21,8 @@
  *   5  one user alone moves no number that moves other users' money (each decision is listed below)
  *      - a start cancels orders of connections that cancel at their end (orders/cancel_on_disconnect.ts)
  *      - one step of an index is no more than the least initial margin bears with its costs (margin/index_step.ts)
+ *      - the insurance fund covers a share a day of each market and an allowance a day of each owner (margin/fund_limits.ts)
+ *      - whom a position was opened against, and who holds much of the other side, is deleveraged first (liquidation/first_asked.ts)
  *      - the day of all counts withdrawals that are signed, with a part kept for small and first ones; approval counts what an account asks
  *        for in a day (programs/withdrawals.ts)
  *      - an order that reduces is cut to what one order may have, and the value that an agent is granted counts what is left; a spot SELL
@@ -28,6 +30,5 @@
  *      - copies have limits from the leader's fill and from the mark, and wait for a price; a leader has a least equity, and an allocation
  *        counts up to a multiple of it (orders/copy_price.ts, orders/copy_open.ts)
  *      - a handle is unique in an application, and is found there alone (programs/leaders.ts)
- *      - the insurance fund covers a share a day of each market and an allowance a day of each owner (liquidation/fund_limits.ts)
  */
 export const RULES = 5

@@ -2,7 +2,7 @@
  * Perpetuals for who runs the exchange: prices, funding, open interest; the insurance fund; buckets in liquidation. Each figure is read by
  * itself, so two of them may be of different commands: good enough to look at, nothing is decided by them.
  */
-import { fundAllowance, fundShare } from '../liquidation/fund_limits.ts'
+import { fundAllowance, fundShare } from '../margin/fund_limits.ts'
 import { parentOf } from '../margin/buckets.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { fundBucket } from '../margin/fund.ts'

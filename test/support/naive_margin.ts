@@ -14,6 +14,7 @@ import type { RiskTier } from '../../core/state/perp_terms.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type { Ranking } from './naive_margin_liquidation.ts'
 import type { Ex, Order } from './naive_terms.ts'
+import type { Met } from './naive_met.ts'
 
 /** Digits enough for every product of this file to be exact. */
 export const Exact = Decimal.clone({ precision: 100 })
@@ -79,6 +80,8 @@ export interface Position {
   openedSequence: number
   /** Grows with each position that is made. */
   made: number
+  /** Whom it was opened against (naive_met.ts). */
+  met: (Met | null)[]
 }
 
 /** What an order has that rests on a perpetual. */

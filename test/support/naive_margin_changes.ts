@@ -106,7 +106,7 @@ export const mayMakePosition = (ex: Ex, account: number): boolean =>
 export function makePosition(ex: Ex, bucket: Bucket, pair: number): Position {
   const made: Position = {
     row: ex.margins.rows.positions.take(), bucket, pair, lots: 0, cost: 0n, leverage: 0, realized: 0n, funding: 0n, fees: 0n, fundedTo: 0n,
-    openedSequence: 0, made: ++ex.margins.made,
+    openedSequence: 0, made: ++ex.margins.made, met: [],
   }
   ex.margins.positions.push(made)
   if (bucket.status === 'CLOSED') bucket.status = 'ACTIVE'
@@ -204,7 +204,7 @@ function change(ex: Ex, position: Position, lots: number, price: number, reason:
   const { bucket, pair } = position
   const value = BigInt(lots) * BigInt(price) * ex.genesis.pairs[pair]!.tickLotAtoms
   let profit = 0n
-  if (position.lots === 0) Object.assign(position, { openedSequence: ex.sequence, realized: 0n, funding: 0n, fees: 0n })
+  if (position.lots === 0) Object.assign(position, { openedSequence: ex.sequence, realized: 0n, funding: 0n, fees: 0n, met: [] })
   if (position.lots === 0 || Math.sign(position.lots) === Math.sign(lots)) position.cost += value
   else {
     const part = truncated(exact(position.cost).times(Math.abs(lots)).div(Math.abs(position.lots)))

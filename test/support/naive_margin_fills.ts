@@ -11,6 +11,7 @@ import {
 } from './naive_margin.ts'
 import { changeLots, CollateralReason, giveUpPosition, PositionReason, tellCollateral } from './naive_margin_changes.ts'
 import { has, wordOf, type Ex, type Order } from './naive_terms.ts'
+import { meet } from './naive_met.ts'
 
 /** Ends an order with a reason. */
 type End = (order: Order, reason: number) => void
@@ -54,6 +55,7 @@ export function fillPositions(
   commit(taker, lots)
   payAdded(ex, taker, takerAdded)
   changeLots(ex, taker.margin!.position, signed(taker, lots), maker.price, reason, takerFee)
+  meet(ex, taker.margin!.position, maker.margin!.position, signed(taker, lots), lots)
   armLegs(ex, taker)
 }
 

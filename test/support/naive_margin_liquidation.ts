@@ -19,6 +19,8 @@ import {
 } from './naive_margin_changes.ts'
 import { fitReduceOnly } from './naive_margin_fills.ts'
 import { mayPay, mayTake, paid as countPaid, taken } from './naive_fund_cover.ts'
+import { openLots } from './naive_margin_prices.ts'
+import { asksHolders, comesFirst, metOf } from './naive_met.ts'
 import { PERP_PATH_MOST } from './naive_margin_orders.ts'
 import { end, enter } from './naive_orders.ts'
 import { mostLots, path, ratesOf, type Ex } from './naive_terms.ts'
@@ -208,7 +210,9 @@ function closeNext(ex: Ex, bucket: Bucket): void {
     // What it took is not all that the book has: the next step goes on with it.
     if (taken * 5 >= asked || ex.margins.looks!.left <= 0 || isHealthy(ex, bucket)) return
   }
-  if (!takeOver(ex, bucket, position)) deleverage(ex, bucket, position)
+  const asked = askFirst(ex, bucket, position)
+  if (asked === null || takeOver(ex, bucket, position)) return
+  deleverage(ex, bucket, position, asked)
 }
 
 /** The fund gets the fee, of what equity the bucket has left. */
@@ -248,15 +252,17 @@ function takeOver(ex: Ex, bucket: Bucket, position: Position): boolean {
   return true
 }
 
+function scoreOf(ex: Ex, position: Position): number {
+  const cost = position.cost < 0n ? -position.cost : position.cost
+  return (Number(unrealizedOf(ex, position)) / Number(cost === 0n ? 1n : cost)) * position.leverage
+}
+
 /** Positions of the other side, by profit times leverage; made anew when it is old or all were asked. */
 function rankingOf(ex: Ex, pair: number, shorts: boolean): Ranking {
   const name = `${pair} ${shorts}`
   const known = ex.margins.rankings.get(name)
   if (known !== undefined && known.next < known.ranked.length && ex.now - known.began < GOOD_MS) return known
-  const score = (position: Position): number => {
-    const cost = position.cost < 0n ? -position.cost : position.cost
-    return (Number(unrealizedOf(ex, position)) / Number(cost === 0n ? 1n : cost)) * position.leverage
-  }
+  const score = (position: Position): number => scoreOf(ex, position)
   const side = ex.margins.positions.filter((each) => each.pair === pair && (shorts ? each.lots < 0 : each.lots > 0))
   const ranked = side.sort((a, b) => score(b) - score(a) || a.row - b.row).slice(0, RANKED_MOST)
   const made = { began: ex.now, next: 0, ranked: ranked.map((position) => ({ position, openedSequence: position.openedSequence })) }
@@ -266,11 +272,53 @@ function rankingOf(ex: Ex, pair: number, shorts: boolean): Ranking {
 
 export interface Ranking { began: number; next: number; ranked: { position: Position; openedSequence: number }[] }
 
-/** Closes the position against others at the bankruptcy price. */
-function deleverage(ex: Ex, bucket: Bucket, position: Position): void {
-  const { pair, lots, openedSequence } = position
+/** Closes so many lots of a counterparty as it has, `left` at most; how many. */
+function closeAgainst(ex: Ex, other: Position, buys: boolean, left: number, price: number): number {
+  const closed = Math.min(left, Math.abs(other.lots))
+  ex.waiting.closed = 0
+  changeLots(ex, other, buys ? closed : -closed, price, PositionReason.DELEVERAGE)
+  const ended = ex.waiting.closed + fitReduceOnly(ex, other, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
+  ex.margins.looks!.left -= 1 + ended
+  giveUpPosition(ex, other)
+  return closed
+}
+
+/** The position was closed against others for so many lots. */
+function finishDeleverage(ex: Ex, bucket: Bucket, position: Position, lots: number, price: number): void {
+  const { pair, openedSequence } = position
+  changeLots(ex, position, position.lots > 0 ? -lots : lots, price, PositionReason.DELEVERAGE)
+  giveUpPosition(ex, position)
+  tell(ex, bucket, LiquidationStatus.DELEVERAGED, { pair, openedSequence, lots, price })
+}
+
+/** Who comes before the fund. null: something was closed; otherwise a ranking that was made for it, if there was one. */
+function askFirst(ex: Ex, bucket: Bucket, position: Position): Ranking | null | undefined {
+  const { pair, lots } = position
   const price = bankruptcyOf(ex, position)
-  const ranking = rankingOf(ex, pair, lots > 0)
+  const size = Math.abs(lots)
+  let left = size
+  const ask = (others: Position[]): void => {
+    for (const other of others) if (left > 0 && ex.margins.looks!.left > 0) left -= closeAgainst(ex, other, lots > 0, left, price)
+  }
+  ask(ex.inForce < 5 ? [] : metOf(ex, position, (of) => scoreOf(ex, of)))
+  let ranking: Ranking | undefined
+  if (left === size && asksHolders(ex, pair)) {
+    const open = openLots(ex, pair)
+    ranking = rankingOf(ex, pair, lots > 0)
+    const there = ranking.ranked.slice(ranking.next).filter(({ position: other, openedSequence }) =>
+      other.openedSequence === openedSequence && Math.sign(other.lots) === -Math.sign(lots) && comesFirst(ex, position, other, open))
+    ask(there.map(({ position: other }) => other))
+  }
+  if (left === size) return ranking
+  finishDeleverage(ex, bucket, position, size - left, price)
+  return null
+}
+
+/** Closes the position against others at the bankruptcy price. */
+function deleverage(ex: Ex, bucket: Bucket, position: Position, known: Ranking | undefined): void {
+  const { pair, lots } = position
+  const price = bankruptcyOf(ex, position)
+  const ranking = known ?? rankingOf(ex, pair, lots > 0)
   const size = Math.abs(lots)
   let left = size
   for (let asked = 0; left > 0 && asked < ASKED_MOST && ex.margins.looks!.left > 0 && ranking.next < ranking.ranked.length;) {
@@ -279,19 +327,11 @@ function deleverage(ex: Ex, bucket: Bucket, position: Position): void {
     if (other.openedSequence !== opened || Math.sign(other.lots) !== -Math.sign(lots)) continue
     asked++
     const held = Math.abs(other.lots)
-    const closed = Math.min(left, held)
-    ex.waiting.closed = 0
-    changeLots(ex, other, lots > 0 ? closed : -closed, price, PositionReason.DELEVERAGE)
-    const ended = ex.waiting.closed + fitReduceOnly(ex, other, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
-    ex.margins.looks!.left -= 1 + ended
-    giveUpPosition(ex, other)
+    const closed = closeAgainst(ex, other, lots > 0, left, price)
     if (closed < held) ranking.next--
     left -= closed
   }
-  if (left === size) return
-  changeLots(ex, position, lots > 0 ? left - size : size - left, price, PositionReason.DELEVERAGE)
-  giveUpPosition(ex, position)
-  tell(ex, bucket, LiquidationStatus.DELEVERAGED, { pair, openedSequence, lots: size - left, price })
+  if (left < size) finishDeleverage(ex, bucket, position, size - left, price)
 }
 
 /** What the fund can pay: what it does not need for its positions, and has no gain of. */

@@ -33,6 +33,8 @@ export interface PerpSpec {
   basisSeconds?: number
   fundShareBps?: string
   fundOwnerAllowance?: string
+  deleverageWindowMinutes?: number
+  deleverageHolderBps?: string
   riskTiers: { lowerBoundNotional?: string; maxLeverage?: string; initialMarginRatio?: string; maintenanceMarginRatio: string }[]
 }
 
@@ -88,15 +90,16 @@ export function pairSpec(symbol: string, over: Partial<PairSpec> = {}): PairSpec
 }
 
 /**
- * A perpetual on the ladder of {@link LADDER}, hourly funding, whose insurance fund covers everything it can.
- * Quote assets need 6 digits, bounds of tiers whole atoms.
+ * A perpetual on the ladder of {@link LADDER}, hourly funding, whose insurance fund covers everything it can, and nobody is asked before
+ * it. Quote assets need 6 digits, bounds of tiers whole atoms.
  */
 export function perpPair(symbol: string, perp: Partial<PerpSpec> = {}, over: Partial<PairSpec> = {}): PairSpec {
   return pairSpec(symbol, {
     base: symbol.split('/')[0]!, quote: symbol.split('/')[1]!.replace('-PERP', ''), makerFeeBps: '1', takerFeeBps: '5',
     perp: {
       referencePrice: '100', riskTiers: LADDER, maxPositionSize: '1000', liquidationFeeBps: '50', fundingIntervalSeconds: 3600,
-      maxFundingRate: '0.01', fundShareBps: '10000', fundOwnerAllowance: '1000000000', ...perp,
+      maxFundingRate: '0.01', fundShareBps: '10000', fundOwnerAllowance: '1000000000',
+      deleverageWindowMinutes: 0, deleverageHolderBps: '10000', ...perp,
     },
     ...over,
   })
@@ -203,7 +206,8 @@ export const PERPS: VariantSpec = {
   pairs: [
     perpetual('BTC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001', maxOrderSize: '200' }, { referencePrice: '50000' }),
     perpetual('ETH', { tickSize: '0.1', lotSize: '0.001', minOrderSize: '0.001', maxOrderSize: '5000' }, {
-      referencePrice: '3000', maxPositionSize: '20000', riskTiers: threeTiers('100000', '500000'),
+      referencePrice: '3000', maxPositionSize: '20000', riskTiers: threeTiers('100000', '500000'), deleverageWindowMinutes: 0,
+      deleverageHolderBps: '10000',
     }),
     pairSpec('BTC/USDC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001' }),
   ],
@@ -217,7 +221,10 @@ const PERPS_TIGHT: VariantSpec = {
   },
   pairs: PERPS.pairs.map((pair, index) => (pair.perp === undefined ? pair : {
     ...pair, makerFeeBps: index === 0 ? '-1' : '0', takerFeeBps: '3',
-    perp: { ...pair.perp, maxPositionSize: index === 0 ? '5' : '150', openInterestCap: index === 0 ? '10' : '0', staleSeconds: 600 },
+    perp: {
+      ...pair.perp, maxPositionSize: index === 0 ? '5' : '150', openInterestCap: index === 0 ? '10' : '0', staleSeconds: 600,
+      deleverageWindowMinutes: 0, deleverageHolderBps: '10000',
+    },
   })),
 }
 

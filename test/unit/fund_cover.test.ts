@@ -1,6 +1,7 @@
 /**
  * Promise: the insurance fund covers a bankruptcy only up to the share of the market and the allowance of the owner for the day; beyond
- * them the position is deleveraged at once, and what is owed stays bad debt until the next day. The operator changes both. Reckoned by hand.
+ * them the position is deleveraged at once, and what is owed stays bad debt until the next day. The operator changes both. Reckoned by
+ * hand.
  */
 import t from 'tap'
 import { CommandType } from '../../core/layout/command.ts'

@@ -25,9 +25,9 @@ import {
   accountRow, fundOwnerRow, gain, get, getF64, getI64, now, pairCount, perpRow, perpTermsRow, scalar, set, setI64, termsRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { markOf } from '../margin/figures.ts'
-import { fundBucket } from '../margin/fund.ts'
-import { notionalOf } from '../margin/tiers.ts'
+import { markOf } from './figures.ts'
+import { fundBucket } from './fund.ts'
+import { notionalOf } from './tiers.ts'
 
 const PPM = 1_000_000
 
