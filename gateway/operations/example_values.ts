@@ -213,7 +213,8 @@ export const position = {
   positionId: POSITION, marginAccountId: PARENT_MARGIN, riskBucketId: RISK_BUCKET, tradingPairId: PERP, symbol: 'BTC/USDC-PERP',
   side: 'LONG' as const, status: 'OPEN' as const, size: '0.05', entryPrice: '60000', markPrice: '60200', leverage: '10',
   marginMode: 'ISOLATED' as const, isolatedMargin: '300', initialMarginRequired: '301', maintenanceMarginRequired: '30.1',
-  liquidationPrice: '54575.75', realizedPnl: '0', unrealizedPnl: '10', accruedFunding: '0', version: 1, createdAt: MOMENT, updatedAt: LATER,
+  liquidationPrice: '54575.75', realizedPnl: '0', unrealizedPnl: '10', accruedFunding: '0', unsettledFunding: '0', version: 1,
+  createdAt: MOMENT, updatedAt: LATER,
 }
 export const fundingPayment = {
   positionId: POSITION, tradingPairId: PERP, amount: '-0.301', size: '0.05', side: 'LONG' as const, fundingRate: '0.0001',

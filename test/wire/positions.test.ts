@@ -5,6 +5,8 @@
 import t from 'tap'
 import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
 import { positionId } from '../../core/layout/ids.ts'
+import { PERP } from '../../core/state/margin_rows.ts'
+import { getI64, perpRow, setI64 } from '../../core/state/rows.ts'
 import { marginStage, type User } from '../support/margin_stage.ts'
 
 t.setTimeout(300_000)
@@ -43,6 +45,28 @@ t.test('what a position shows and risks', async (t) => {
   t.match((await long.get('/positions?status=CLOSED')).json, { positions: [], total: 0 })
   t.match((await long.get(`/positions?tradingPairId=${stage.eth.id}`)).json, { positions: [], total: 0 })
   t.match((await long.get(`/positions?marginAccountId=${short.parent}`)).json, { positions: [], total: 0 })
+})
+
+t.test('funding of the whole life, and the part of it that is not settled yet', async (t) => {
+  const { long, short, id } = await opened()
+  const buyer = await stage.user()
+  const { state, genesis } = stage.harness
+  const perp = perpRow(state, genesis.pairs.findIndex((pair) => pair.id === stage.btc.id))
+  /** A lot of 0.0001 pays 0.003 USDC: a position of 0.1 pays 3. */
+  const pays = (): void => setI64(state, perp, PERP.CUMULATIVE, getI64(state, perp, PERP.CUMULATIVE) + 3_000n * 1_000_000n)
+  const funding = async ({ get }: User): Promise<unknown> => {
+    const { accruedFunding, unsettledFunding } = (await get(`/positions?tradingPairId=${stage.btc.id}`)).json.positions[0]
+    return [accruedFunding, unsettledFunding]
+  }
+  pays()
+  t.same([await funding(long), await funding(short)], [['-3', '-3'], ['3', '3']])
+  await buyer.order('BUY', '0.05', '60000')
+  await long.post(`/positions/${id}/close`, { quantity: '0.05' })
+  t.same(await funding(long), ['-3', '0'], 'a position settles when it changes')
+  pays()
+  t.same(await funding(long), ['-4.5', '-1.5'])
+  // What was paid here by hand is taken back, so that money adds up.
+  setI64(state, perp, PERP.CUMULATIVE, getI64(state, perp, PERP.CUMULATIVE) - 3_000n * 1_000_000n)
 })
 
 t.test('closing whole and in part, at the market and at a price', async (t) => {

@@ -2805,7 +2805,9 @@ class _Position(TypedDict):
     unrealizedPnl: str
     """Profit of what is open at the mark price."""
     accruedFunding: str
-    """Funding that it got since it was opened, what is not settled yet included; negative: paid."""
+    """Funding that it got in its life, settled or not; negative: paid."""
+    unsettledFunding: str
+    """The part of accruedFunding that is not settled yet and counts in its equity; 0 when it is closed."""
     version: int
     """Grows only when the position changed. Apply a higher one, ignore a lower one."""
     createdAt: str
@@ -2863,7 +2865,9 @@ class _PositionRisk(TypedDict):
     unrealizedPnl: str
     """Profit of what is open at the mark price."""
     accruedFunding: str
-    """Funding that it got since it was opened, what is not settled yet included; negative: paid."""
+    """Funding that it got in its life, settled or not; negative: paid."""
+    unsettledFunding: str
+    """The part of accruedFunding that is not settled yet and counts in its equity; 0 when it is closed."""
     version: int
     """Grows only when the position changed. Apply a higher one, ignore a lower one."""
     createdAt: str
