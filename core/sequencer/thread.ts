@@ -38,4 +38,7 @@ try {
 } catch (thrown) {
   const error = lmdbFault(thrown)
   say({ type: 'fatal', code: exitCode(error), message: `${(error as Error).name}: ${(error as Error).message}` })
+  // The thread ends with the process: LMDB's clean-up after a failed commit may abort, and before the main thread has announced the exit
+  // code to the supervisor that would become the code of a damaged journal.
+  parentPort!.ref()
 }

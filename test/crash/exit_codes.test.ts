@@ -149,7 +149,7 @@ t.test('what keeps it from starting', async (t) => {
   const seed = seedOf()
   t.comment(`seed ${seed}; again: SEED=${seed} npm test -- test/crash/exit_codes.test.ts`)
   const cases = shuffled([...CASES, ...JOURNAL_CASES], seed)
-  for (const round of eachRound(t, { short: 6, deep: cases.length })) {
+  for (const round of eachRound(t, { short: 3, deep: cases.length })) {
     const one = cases[round]
     if (one === undefined) break
     await t.test(`${one.cause}: ${one.code}`, (t) => refused(t, one))

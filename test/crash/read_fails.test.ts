@@ -52,7 +52,7 @@ t.test('each read refuses the start', { skip }, async (t) => {
   for (const [what, path, fault] of FAULTS) {
     const { status, stdout } = run([...failing(path(dataDir), [fault]), process.execPath])
     t.equal(status, EXIT.DISK, what)
-    t.match(stdout, /^stopped SystemFault: .*\/journal.* cannot be used \(EIO.*the disk fails/, `${what}: its words`)
+    t.match(stdout, /^stopped SystemFault: .*\/journal.* cannot be used \(EIO.*the disk fails/m, `${what}: its words`)
     t.same(contents(dataDir), before, `${what}: nothing is changed`)
   }
   const { status, stdout } = run([process.execPath])

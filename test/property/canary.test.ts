@@ -23,7 +23,7 @@ import { DEEP, eachRound, seedOf } from '../suite/rounds.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Faults in the source that `npm test` plants. */
-const SHORT = 4
+const SHORT = 1
 const BASE: DuelOptions = { variant: 'market', seed: 41, commands: 5000, checkEvery: 50 }
 
 t.test('wrong rules are caught', async (t) => {

@@ -20,7 +20,7 @@ import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Faults that `npm test` plants. */
-const SHORT = 2
+const SHORT = 1
 type Faults = [file: string, from: string, to: string][]
 /** File, what stands there, what it becomes. */
 const MARGIN: Faults = [

@@ -14,7 +14,7 @@ import { DEEP, eachRound, seedOf } from '../suite/rounds.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Faults in `npm test`, besides the first two. */
-const SHORT = 2
+const SHORT = 1
 const SEEDS = 40
 const TURNS = 300
 const COPY_SECONDS = 200

@@ -1,7 +1,8 @@
 /**
  * A program: the matcher (support/real_start.ts) and one trader in one thread, for calls of the system that fail at a point. It recovers
  * what the directory has, then places orders one by one until one throws. What a gateway would have been told it writes to standard output
- * at once: `answered LABEL`; at last `ended`, or `stopped` with the error. Exit code: 0, or as the exchange's (core/sequencer/matcher.ts).
+ * at once: `answered LABEL`; at last `ended`, or `code` and `stopped` with the error. Exit code: 0, or as the exchange's
+ * (core/sequencer/matcher.ts). It is announced first, because LMDB's clean-up after a failed commit may abort.
  */
 import { writeSync } from 'node:fs'
 import { CLIENT_ORDER_ID_SHIFT, CommandType } from '../../core/layout/command.ts'
@@ -28,6 +29,8 @@ try {
   say('ended')
 } catch (thrown) {
   const error = lmdbFault(thrown)
+  const code = exitCode(error)
+  say(`code ${code}`)
   say(`stopped ${(error as Error).name}: ${(error as Error).message}`)
-  process.exit(exitCode(error))
+  process.exit(code)
 }

@@ -1,5 +1,5 @@
 /**
- * A process for crash/settlement_kills.test.ts: the snapshot follower over the journal of a directory, with a snapshot as often as it may,
+ * A process for crash/settlement_kills.deep.ts: the snapshot follower over the journal of a directory, with a snapshot as often as it may,
  * to the end of the journal. DATA_DIRECTORY.
  */
 import { openJournal } from '../../core/journal/file.ts'

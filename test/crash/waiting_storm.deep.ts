@@ -6,7 +6,7 @@
  * again, without a new price, it comes to the end. Then the journal says of every stop-loss that was answered that it fired once and closed
  * exactly its lots, of every TWAP order that it ended once, with slices that add up to what it says it filled, none of them placed at or
  * behind its end; all invariants hold, and snapshots have the digest that replay gives. A kill that came too late for its storm is tried
- * again. One storm in `npm test`, 25 in `npm run test:deep`.
+ * again. 25 storms.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

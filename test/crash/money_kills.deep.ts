@@ -5,7 +5,7 @@
  * Users withdraw, submit or do not submit what they were given, deposit and pay to their own addresses; after some steps, drawn anew each
  * time, the process is killed, with the chain in it. An outside ledger, which knows nothing but what each user got from the faucet, finds
  * it again to the last base unit, on the chain and in the exchange. Then the journal replays, its invariants hold and snapshots have the
- * digest that replay gives. Five kills in `npm test`, 200 in `npm run test:deep`.
+ * digest that replay gives. 200 kills.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ const USERS = 4
 const [MOVES, KILLS] = [10, 5]
 const seed = seedOf()
 t.setTimeout(0)
-t.comment(`seed ${seed}: SEED=${seed} npm test -- test/crash/money_kills.test.ts`)
+t.comment(`seed ${seed}: SEED=${seed} npm run test:deep -- test/crash/money_kills.deep.ts`)
 
 t.test('kill -9 while money moves', async (t) => {
   const random = createPrng(seed).unit

@@ -4,7 +4,7 @@
  * when the exchange is killed (-9) meanwhile.
  *
  * The chain is another process's, over JSON-RPC alone. It takes its newest blocks back, again and again: some of their transactions come
- * again in another order, some never, those of the exchange's own key among them. The outside ledger is that of money_kills.test.ts.
+ * again in another order, some never, those of the exchange's own key among them. The outside ledger is that of money_kills.deep.ts.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
@@ -30,7 +30,7 @@ const PATIENCE_MS = 3_000
 const LOST = 0.3
 const seed = seedOf()
 t.setTimeout(0)
-t.comment(`seed ${seed}: SEED=${seed} npm test -- test/crash/money_reorganised.test.ts`)
+t.comment(`seed ${seed}: SEED=${seed} npm run test:deep -- test/crash/money_reorganised.deep.ts`)
 
 const miner = privateKeyToAccount(generatePrivateKey())
 /** Of users and the exchange, not of who makes blocks. */

@@ -5,7 +5,7 @@
  * comes to the end: no bucket is in liquidation and no position is left. Then the journal says that each liquidation began once,
  * ended once and took exactly the lots that there were; that every order that was acknowledged is in it, once; all invariants hold, sums
  * among them; and snapshots have the digest that replay gives. A kill that came too late for its storm is tried again with another one.
- * One storm in `npm test`, 25 in `npm run test:deep`.
+ * 25 storms.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

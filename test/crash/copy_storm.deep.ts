@@ -5,8 +5,8 @@
  * A leader trades several times, and the process is killed (-9) as soon as half of his followers have their copies. Started again, without
  * another order of his, it comes to the end. Then the naive exchange (support/naive.ts), given nothing but the commands of the journal,
  * says the same of every one of them, event by event, and in the end of every follow; every follower reads the position that it has there;
- * all invariants hold, and snapshots have the digest that replay gives. A kill that came too late is tried again. One storm in `npm test`,
- * 25 in `npm run test:deep`.
+ * all invariants hold, and snapshots have the digest that replay gives. A kill that came too late is tried again. 25
+ * storms.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
