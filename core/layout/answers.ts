@@ -186,7 +186,7 @@ export const RISK_BUCKET_ANSWER = answer('risk_bucket_answer', {
 /** SET_INDEX_PRICE: mark and the index before, ticks; 0: there was none. */
 export const PRICE_ANSWER = answer('price_answer', { pair: 'pair', mark: 'detail', before: 'detail2' })
 
-/** SET_PERP: PerpSetting, and what it was: PerpMode, lots, ticks, or the allowance of an owner in atoms. */
+/** SET_PERP: PerpSetting, and what it was: PerpMode, lots, ticks, the allowance of an owner in atoms, or ms. */
 export const PERP_ANSWER = answer('perp_answer', { pair: 'pair', setting: 'detail', before: 'originalSequence' })
 
 /** FUND_INSURANCE: what the fund has deposited now, atoms. */

@@ -106,14 +106,14 @@ export const SET_PERP_COMMAND = defineLayout('set_perp', {
   pair: 'i32',
   /** {@link PerpSetting}. */
   setting: 'i32',
-  /** MODE: {@link PerpMode}; FORCED_MARK: ticks, 0: none; FUND_COVER: share of the insurance fund, ppm. */
+  /** MODE: {@link PerpMode}; FORCED_MARK: ticks, 0: none; FUND_COVER: share of the insurance fund, ppm; JUMP_WINDOW: seconds. */
   value: 'i32',
   /** MODE SETTLING: settlement price, ticks. */
   price: 'i32',
   /** OPEN_CAP: lots, 0: none. FORCED_MARK: until then, Unix ms. FUND_COVER: allowance of an owner, atoms. */
   number: 'f64',
 })
-export const PerpSetting = { MODE: 0, OPEN_CAP: 1, FORCED_MARK: 2, FUND_COVER: 3 } as const
+export const PerpSetting = { MODE: 0, OPEN_CAP: 1, FORCED_MARK: 2, FUND_COVER: 3, JUMP_WINDOW: 4 } as const
 
 /** Operator: fee income of the house to the insurance fund. */
 export const FUND_INSURANCE_COMMAND = defineLayout('fund_insurance', {

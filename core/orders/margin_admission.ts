@@ -34,6 +34,7 @@ import {
 } from '../margin/buckets.ts'
 import { hasFreshPrices } from '../margin/collateral.ts'
 import { bucketFigures, markOf, requirementOf } from '../margin/figures.ts'
+import { isUnconfirmed } from '../margin/index_jump.ts'
 import { armBucket } from '../margin/guards.ts'
 import { isFresh } from '../margin/mark_price.ts'
 import { bringCollateral, coverPositions, giveBackCollateral } from '../margin/order_collateral.ts'
@@ -131,8 +132,8 @@ function checkAgain(state: State, position: number, flags: number, limit: number
 /** What the perpetual lets happen. */
 function checkMode(state: State, pair: number, reduces: boolean): number {
   const mode = get(state, perpRow(state, pair), PERP.MODE)
-  if (mode === PerpMode.NORMAL) return 0
-  if (mode !== PerpMode.REDUCE_ONLY) return REFUSALS.WRONG_PERP_MODE.number
+  if (mode === PerpMode.NORMAL && !isUnconfirmed(state, pair)) return 0
+  if (mode > PerpMode.REDUCE_ONLY) return REFUSALS.WRONG_PERP_MODE.number
   return reduces ? 0 : REFUSALS.PAIR_REDUCE_ONLY.number
 }
 

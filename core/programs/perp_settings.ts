@@ -1,6 +1,6 @@
 /**
  * What the operator sets of a perpetual, besides its PairStatus: its mode, the cap of its open interest, a mark that is forced for a
- * while, and what the insurance fund covers. Commands of lane 0.
+ * while, what the insurance fund covers, and the window in which a jump of the index is measured. Commands of lane 0.
  *
  *   NORMAL <-> REDUCE_ONLY -> SETTLING -> SETTLED -> NORMAL or REDUCE_ONLY
  *
@@ -17,6 +17,7 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitMark, emitResult } from '../events/emit.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
+import { confirmIndex, jumpWindow } from '../margin/index_jump.ts'
 import { isPerpetual, setMark } from '../margin/mark_price.ts'
 import { forgetMarks, isBehind, noteMark } from '../margin/pending_marks.ts'
 import { SCALAR } from '../state/columns.ts'
@@ -52,6 +53,9 @@ export function setPerp(state: State, command: Views, base: number): void {
   else if (setting === PerpSetting.FUND_COVER) {
     set(state, perpRow(state, pair), PERP.FUND_SHARE, command.i32[base + P.value]! + 1)
     setF64(state, perpRow(state, pair), PERP.FUND_ALLOWANCE, command.f64[(base + P.number) >>> 1]! + 1)
+  } else if (setting === PerpSetting.JUMP_WINDOW) {
+    set(state, perpRow(state, pair), PERP.JUMP_SECONDS, command.i32[base + P.value]! + 1)
+    if (command.i32[base + P.value] === 0) confirmIndex(state, pair)
   } else forceMark(state, pair, command.i32[base + P.value]!, command.f64[(base + P.number) >>> 1]!)
   emitMark(state, pair, rateSoFar(state, pair))
   const at = emitResult(state, command, base, 0, -1, setting, 0)
@@ -63,6 +67,7 @@ function settingOf(state: State, pair: number, setting: number): number {
   const perp = perpRow(state, pair)
   if (setting === PerpSetting.MODE) return get(state, perp, PERP.MODE)
   if (setting === PerpSetting.FUND_COVER) return fundAllowance(state, pair)
+  if (setting === PerpSetting.JUMP_WINDOW) return jumpWindow(state, pair)
   return setting === PerpSetting.OPEN_CAP ? getF64(state, perp, PERP.OPEN_CAP) : get(state, perp, PERP.FORCED_MARK)
 }
 
@@ -73,6 +78,9 @@ function settingRefusal(state: State, command: Views, base: number, pair: number
   if (setting === PerpSetting.OPEN_CAP) return Number.isSafeInteger(number) && number >= 0 ? 0 : VALIDATION_ERROR.number
   if (setting === PerpSetting.FUND_COVER && scalar(state, SCALAR.RULES) >= 5) {
     return value >= 0 && value <= 1_000_000 && Number.isSafeInteger(number + 1) && number >= 0 ? 0 : VALIDATION_ERROR.number
+  }
+  if (setting === PerpSetting.JUMP_WINDOW && scalar(state, SCALAR.RULES) >= 5) {
+    return value >= 0 && value <= 3600 ? 0 : VALIDATION_ERROR.number
   }
   if (setting !== PerpSetting.FORCED_MARK) return VALIDATION_ERROR.number
   if (value !== 0 && !(isPrice(state, value) && number > now(state))) return VALIDATION_ERROR.number
@@ -96,6 +104,7 @@ function setMode(state: State, pair: number, mode: number, price: number): void 
   const perp = perpRow(state, pair)
   const before = get(state, perp, PERP.MODE)
   set(state, perp, PERP.MODE, mode)
+  confirmIndex(state, pair)
   if (mode === PerpMode.SETTLING) {
     set(state, perp, PERP.SETTLEMENT, price)
     set(state, perp, PERP.CURSOR, 0)

@@ -15,6 +15,7 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitMark, emitResult } from '../events/emit.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
+import { noteIndex } from '../margin/index_jump.ts'
 import { indexStepPpm } from '../margin/index_step.ts'
 import { isFresh, isPerpetual, setMark, smoothBasis } from '../margin/mark_price.ts'
 import { isBehind, noteMark } from '../margin/pending_marks.ts'
@@ -47,6 +48,7 @@ export function setIndexPrice(state: State, command: Views, base: number): void 
   const before = get(state, perp, PERP.INDEX)
   if (before === 0) scheduleFunding(state, pair)
   beginFund(state)
+  noteIndex(state, pair, before, command.i32[base + P.price]!, command.i32[base + P.force] !== 0)
   set(state, perp, PERP.INDEX, command.i32[base + P.price]!)
   forgetSuspects(state, perp)
   set(state, perp, PERP.SOURCE, command.i32[base + P.source]!)

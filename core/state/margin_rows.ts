@@ -61,6 +61,10 @@ export const PERP = {
   FUND_SHARE: 52, FUND_ALLOWANCE: f64(56),
   /** Days since 1970; i64, atoms that the fund covered here on that day. */
   FUND_DAY: 53, FUND_PAID: i64(54),
+  /** A jump of the index (margin/index_jump.ts). f64: since when it is measured, or when it was confirmed last; from which price, ticks; */
+  JUMP_AT: f64(58), JUMP_FROM: 60,
+  /** prices that still have to confirm it, 0: none; window that the operator set, seconds + 1, 0: that of the genesis. */
+  JUMP_LEFT: 61, JUMP_SECONDS: 62,
 } as const
 
 export const PERP_TERMS_WORDS = 32
@@ -87,6 +91,8 @@ export const PERP_TERMS = {
   FUND_SHARE: 17, FUND_ALLOWANCE: f64(18),
   /** Who is asked before the fund: for so many minutes whom a position was opened against; whoever holds more ppm of the other side. */
   DELEVERAGE_MINUTES: 20, DELEVERAGE_PPM: 21,
+  /** f64, ms: window in which a jump of the index is measured. */
+  JUMP_MS: f64(22),
 } as const
 
 /** Most tiers of one ladder. */

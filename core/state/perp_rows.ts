@@ -34,6 +34,7 @@ export function writePerpTerms(state: State): void {
     set(state, row, PERP_TERMS.REFERENCE, perp.reference)
     set(state, row, PERP_TERMS.FUND_SHARE, perp.fundSharePpm)
     setF64(state, row, PERP_TERMS.FUND_ALLOWANCE, perp.fundAllowance)
+    setF64(state, row, PERP_TERMS.JUMP_MS, perp.jumpWindowMs)
     set(state, row, PERP_TERMS.DELEVERAGE_MINUTES, perp.deleverageMinutes)
     set(state, row, PERP_TERMS.DELEVERAGE_PPM, perp.deleveragePpm)
     perp.tiers.forEach((tier, place) => {

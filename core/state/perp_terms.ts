@@ -71,6 +71,8 @@ export interface PerpTerms {
   /** Who is deleveraged before the fund takes a position over (core/liquidation/first_asked.ts). */
   deleverageMinutes: number
   deleveragePpm: number
+  /** In which a move beyond the least maintenance margin has to be confirmed (core/margin/index_jump.ts). */
+  jumpWindowMs: number
 }
 
 /** What is wrong, in words that name the field. */
@@ -129,6 +131,7 @@ export function perpOf(json: Json, pair: PerpPair): PerpTerms {
     impactAtoms: decimal(json, 'impactNotional', pair.quoteScale, IMPACT_NOTIONAL),
     fundSharePpm: Number(decimal(json, 'fundShareBps', 2, FUND_SHARE_BPS)),
     fundAllowance: Number(decimal(json, 'fundOwnerAllowance', pair.quoteScale, FUND_ALLOWANCE)),
+    jumpWindowMs: 1000 * whole(json, 'jumpWindowSeconds', 0, 3600, 60),
     deleverageMinutes: whole(json, 'deleverageWindowMinutes', 0, 43_200, 1440),
     deleveragePpm: Number(decimal(json, 'deleverageHolderBps', 2, DELEVERAGE_HOLDER_BPS)),
   }

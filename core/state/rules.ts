@@ -22,6 +22,7 @@
  *      - a start cancels orders of connections that cancel at their end (orders/cancel_on_disconnect.ts)
  *      - one step of an index is no more than the least initial margin bears with its costs (margin/index_step.ts)
  *      - the insurance fund covers a share a day of each market and an allowance a day of each owner (margin/fund_limits.ts)
+ *      - an index that jumps by more than the least maintenance margin lets orders only reduce until it is confirmed (margin/index_jump.ts)
  *      - whom a position was opened against, and who holds much of the other side, is deleveraged first (liquidation/first_asked.ts)
  *      - the day of all counts withdrawals that are signed, with a part kept for small and first ones; approval counts what an account asks
  *        for in a day (programs/withdrawals.ts)

@@ -6,6 +6,7 @@ import { fundAllowance, fundShare } from '../margin/fund_limits.ts'
 import { parentOf } from '../margin/buckets.ts'
 import { rateSoFar } from '../margin/funding_rate.ts'
 import { fundBucket } from '../margin/fund.ts'
+import { isUnconfirmed } from '../margin/index_jump.ts'
 import { indexStepPpm } from '../margin/index_step.ts'
 import { ACCOUNT, PAIR, SCALAR, TERMS, TOTAL } from '../state/columns.ts'
 import { MARGIN_ACCOUNT, MARGIN_TOTAL, PERP, PERP_TERMS, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
@@ -45,6 +46,8 @@ export interface PerpFigures {
   /** What the insurance fund covers in a day: of itself, ppm; for one owner, atoms. */
   readonly fundSharePpm: number
   readonly fundAllowance: number
+  /** The index jumped and is not confirmed: only orders that reduce are taken. */
+  readonly unconfirmed: boolean
 }
 
 /** True of a perpetual. */
@@ -63,6 +66,7 @@ export function perpFigures(state: State, pair: number): PerpFigures {
     positions: get(state, perp, PERP.POSITIONS), pendingMarks: get(state, perp, PERP.MARKS),
     reference: get(state, terms, PERP_TERMS.REFERENCE),
     indexBandPpm: indexStepPpm(state, pair), fundSharePpm: fundShare(state, pair), fundAllowance: fundAllowance(state, pair),
+    unconfirmed: isUnconfirmed(state, pair),
   }
 }
 

@@ -23,7 +23,7 @@ import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from '.
 import { count, facts, momentOf, printable, table } from './text.ts'
 
 const PAIR_ID = '7a1c0000-0000-4000-8000-000000000005'
-const SYMBOL = 'BTC/USDC-PERP'
+export const SYMBOL = 'BTC/USDC-PERP'
 /** Longest time that a mark may be forced for, seconds: a week. */
 const FORCED_MOST = 604_800
 /** Buckets in one answer. */
@@ -31,7 +31,7 @@ const LISTED_MOST = 1000
 
 const symbol = field(Type.String(), 'The perpetual.')
 const price = (what: string) => field(Decimal, what)
-const changed = { symbol, sequence: fields.sequence }
+export const changed = { symbol, sequence: fields.sequence }
 
 const Perp = Type.Object({
   id: field(Uuid, 'The perpetual.'), symbol,
@@ -41,6 +41,7 @@ const Perp = Type.Object({
   source: field(Type.Enum(PRICE_SOURCE_NAMES), 'Where the index price came from.'),
   ageSeconds: field(Nullable(Type.Number()), 'Age of the index price.'),
   stale: field(Type.Boolean(), 'Whether it is too old: then nothing is liquidated or paid, and only reduceOnly orders are taken.'),
+  unconfirmed: field(Type.Boolean(), 'Whether the index jumped and is not confirmed: then only reduceOnly orders are taken.'),
   indexStepBps: field(Decimal, 'Most that the next price may differ: the index band, at most the least initial margin less costs.'),
   forcedUntil: field(Nullable(Timestamp), 'The mark is forced until then; null: it is not.'),
   openInterest: field(Decimal, 'Size of all long positions.'),
@@ -65,7 +66,7 @@ function perpRecord(state: State, pair: Pair, now: number) {
     indexPrice: priced(perp.index), markPrice: priced(perp.mark), source: PRICE_SOURCE_NAMES[perp.source]!,
     ageSeconds: perp.index === 0 ? null : Math.max(0, age) / 1000,
     stale: perp.mode < PerpMode.SETTLING && (perp.index === 0 || age > perp.staleMs),
-    indexStepBps: formatDecimal(perp.indexBandPpm, 2),
+    unconfirmed: perp.unconfirmed, indexStepBps: formatDecimal(perp.indexBandPpm, 2),
     forcedUntil: perp.forcedMark !== 0 && perp.forcedUntil > now ? momentOf(perp.forcedUntil) : null,
     openInterest: sizeText(pair, perp.openLots), openInterestCap: perp.openCap === 0 ? null : sizeText(pair, perp.openCap),
     fundShareBps: formatDecimal(perp.fundSharePpm, 2),
@@ -76,7 +77,7 @@ function perpRecord(state: State, pair: Pair, now: number) {
 }
 
 /** The perpetual of this name, or the refusal. */
-function perpNamed({ state }: OperatorContext, named: string): Pair | Refused {
+export function perpNamed({ state }: OperatorContext, named: string): Pair | Refused {
   const pair = state.genesis.pairs.find(({ id, symbol, perp }) =>
     perp !== null && (symbol === named || id.toLowerCase() === named.toLowerCase()))
   return pair ?? new Refused('NOT_FOUND', 'no such perpetual', { field: 'pair' })
@@ -98,7 +99,8 @@ export const ListPerps = operatorRoute({
     output: {
       perps: [{
         id: PAIR_ID, symbol: SYMBOL, mode: 'NORMAL', indexPrice: '65000', markPrice: '65010.5', source: 'EMBEDDED', ageSeconds: 0.4,
-        stale: false, indexStepBps: '145', forcedUntil: null, openInterest: '12.5', openInterestCap: '5000', fundShareBps: '2500',
+        stale: false, unconfirmed: false, indexStepBps: '145', forcedUntil: null, openInterest: '12.5', openInterestCap: '5000',
+        fundShareBps: '2500',
         fundOwnerAllowance: '1000', positions: 31,
         fundingRate: '0.0000125', predictedFundingRate: '0.00001', nextFundingAt: '2026-01-02T04:00:00.000Z',
       }],
@@ -118,8 +120,8 @@ export const ListPerps = operatorRoute({
       ['SYMBOL', 'MODE', 'INDEX', 'MARK', 'AGE', 'OPEN', 'RATE', 'NEXT'],
       perps.map((p) => [
         printable(p.symbol), p.mode, p.indexPrice ?? '-', `${p.markPrice ?? '-'}${p.forcedUntil === null ? '' : ' forced'}`,
-        p.ageSeconds === null ? '-' : `${p.ageSeconds.toFixed(1)} s${p.stale ? ' STALE' : ''}`, p.openInterest, p.fundingRate,
-        p.predictedFundingRate,
+        p.ageSeconds === null ? '-' : `${p.ageSeconds.toFixed(1)} s${p.stale ? ' STALE' : p.unconfirmed ? ' UNCONFIRMED' : ''}`,
+        p.openInterest, p.fundingRate, p.predictedFundingRate,
       ]),
     ),
     good: ({ perps }) => perps.every(({ stale }) => !stale),
@@ -178,7 +180,7 @@ export const SetIndexPrice = operatorRoute({
 })
 
 /** Sends SET_PERP and says in the log what an operator changed. */
-const setPerp = <Out extends object>(
+export const setPerp = <Out extends object>(
   context: OperatorContext, pair: Pair, values: { setting: number; value?: number; price?: number; number?: number }, what: Out,
 ) => sendCommand(context, CommandType.SET_PERP, SET_PERP_COMMAND, { pair: pair.index, ...values }, ({ sequence }) => {
   const answer = { symbol: pair.symbol, ...what, sequence: Number(sequence) }
@@ -245,43 +247,6 @@ export const SetOpenInterestCap = operatorRoute({
   },
 })
 
-export const SetFundCover = operatorRoute({
-  method: 'POST', path: '/perps/cover', token: true,
-  summary: 'What the insurance fund covers of a perpetual in a day',
-  description: 'A bankruptcy beyond either is deleveraged at once. Days are those of UTC; what was covered today counts.',
-  body: Type.Object({
-    pair: pairName,
-    share: field(Amount, 'Basis points of the fund that one day of the perpetual may cost; 10000: the whole fund, without a bound.'),
-    allowance: field(Amount, 'What it covers in a day for one owner, sub-accounts included, in the collateral asset.'),
-  }),
-  output: Type.Object({ ...changed, share: field(Decimal, 'The share now.'), allowance: field(Decimal, 'The allowance now.') }),
-  refusals: [...SENDS, 'NOT_FOUND'],
-  example: {
-    input: { pair: SYMBOL, share: '2500', allowance: '1000' },
-    output: { symbol: SYMBOL, share: '2500', allowance: '1000', sequence: 1042 },
-  },
-  commands: [{
-    name: 'perps cover',
-    parameters: [{ field: 'pair', typed: 'PAIR' }, { field: 'share', typed: 'BPS' }, { field: 'allowance', typed: 'AMOUNT' }],
-    purpose: 'what the insurance fund covers of a perpetual in a day',
-    explains: 'BPS of the fund may go to bankruptcies of the perpetual in a day, and AMOUNT of the collateral asset to one owner. What is\n'
-      + 'beyond either is deleveraged at once.',
-    example: [`perps cover ${SYMBOL} 2500 1000`, `${SYMBOL}: covered up to 2500 bps of the fund, 1000 an owner (sequence 1042)`],
-    show: ({ symbol: name, share, allowance, sequence }) =>
-      `${printable(name)}: covered up to ${share} bps of the fund, ${allowance} an owner (sequence ${sequence})`,
-  }],
-  run: (context, { pair: named, share, allowance }) => {
-    const pair = perpNamed(context, named)
-    if (pair instanceof Refused) return pair
-    const scale = collateralOf(context.state)!.scale
-    const [ppm, atoms] = [parseDecimal(share, 2), parseDecimal(allowance, scale)]
-    if (ppm === null || ppm < 0n || ppm > 1_000_000n) return refusedField('share', 'share must be 0 to 10000 basis points')
-    if (atoms === null || atoms < 0n || atoms >= 2n ** 53n - 1n) return refusedField('allowance', 'allowance must be 0 or more')
-    const answer = { share: formatDecimal(ppm, 2), allowance: formatDecimal(atoms, scale) }
-    return setPerp(context, pair, { setting: PerpSetting.FUND_COVER, value: Number(ppm), number: Number(atoms) }, answer)
-  },
-})
-
 export const ForceMark = operatorRoute({
   method: 'POST', path: '/perps/mark', token: true,
   summary: 'Force the mark of a perpetual for a while',
@@ -317,7 +282,7 @@ export const ForceMark = operatorRoute({
   },
 })
 
-const collateralOf = ({ genesis, collateralAsset }: State): Asset | null => genesis.assets[collateralAsset] ?? null
+export const collateralOf = ({ genesis, collateralAsset }: State): Asset | null => genesis.assets[collateralAsset] ?? null
 
 export const ShowInsurance = operatorRoute({
   method: 'GET', path: '/insurance', token: false,

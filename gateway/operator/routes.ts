@@ -13,6 +13,7 @@ import * as launches from './launches.ts'
 import * as limits from './limits.ts'
 import * as listing from './listing.ts'
 import * as perps from './perps.ts'
+import * as perpTerms from './perp_terms.ts'
 import * as policy from './policy.ts'
 import * as pools from './pools.ts'
 import * as probes from './probes.ts'
@@ -39,8 +40,8 @@ export const ShowDocument = operatorRoute({
 })
 
 const AREAS = [
-  applications, builder, clock, copies, deposits, keys, launches, limits, listing, perps, policy, pools, probes, referrals, sessions,
-  solvency, status, subAccounts, vaultChain, withdrawals,
+  applications, builder, clock, copies, deposits, keys, launches, limits, listing, perps, perpTerms, policy, pools, probes, referrals,
+  sessions, solvency, status, subAccounts, vaultChain, withdrawals,
   { ShowDocument },
 ]
 

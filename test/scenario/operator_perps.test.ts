@@ -13,8 +13,9 @@ import { PERP } from '../../core/state/margin_rows.ts'
 import { setI64, totalRow } from '../../core/state/rows.ts'
 import { OperatorError } from '../../gateway/operator/client.ts'
 import {
-  ForceMark, FundInsurance, ListLiquidations, ListPerps, SetFundCover, SetIndexPrice, SetOpenInterestCap, SetPerpMode, ShowInsurance,
+  ForceMark, FundInsurance, ListLiquidations, ListPerps, SetIndexPrice, SetOpenInterestCap, SetPerpMode, ShowInsurance,
 } from '../../gateway/operator/perps.ts'
+import { SetFundCover, SetJumpWindow } from '../../gateway/operator/perp_terms.ts'
 import { samplePerps } from '../../gateway/operator/perp_metrics.ts'
 import { lineOf, replayPrices } from '../../gateway/operator/replay_prices.ts'
 import type { OperatorContext, OperatorRoute } from '../../gateway/operator/route.ts'
@@ -68,6 +69,7 @@ t.test('mode, cap, and what is refused with its field', async (t) => {
   t.match(await ask(SetOpenInterestCap, { pair: SYMBOL, size: '0' }), { size: '0' })
   t.match(await ask(SetFundCover, { pair: SYMBOL, share: '1250.5', allowance: '99.5' }), { share: '1250.5', allowance: '99.5' })
   t.match(await ask(ListPerps), { perps: [{ fundShareBps: '1250.5', fundOwnerAllowance: '99.5' }] })
+  t.match(await ask(SetJumpWindow, { pair: SYMBOL, seconds: 30 }), { seconds: 30 })
   t.match(await ask(SetPerpMode, { pair: SYMBOL, mode: 'REDUCE_ONLY' }), { mode: 'REDUCE_ONLY' })
   for (const [route, input, code, field] of [
     [SetIndexPrice, { pair: SYMBOL, price: '0' }, 'VALIDATION_ERROR', 'price'],

@@ -128,7 +128,7 @@ export function examplesGenesis(): string {
     const terms = {
       referencePrice: '1000', maxPositionSize: '1000000', fundingIntervalSeconds: 3600, markBandBps: '300', indexBandBps: '1000',
       staleSeconds: 3600, basisSeconds: 150, fundShareBps: '10000', fundOwnerAllowance: '1000000000',
-      deleverageWindowMinutes: 0, deleverageHolderBps: '10000', ...perp,
+      deleverageWindowMinutes: 0, deleverageHolderBps: '10000', jumpWindowSeconds: 0, ...perp,
     }
     const spot = pairSpec(`${name}/USD`, { tickSize: '1', maxOrderSize: '1000000', makerFeeBps, takerFeeBps })
     return { ...spot, symbol: `${name}/USD-PERP`, perp: terms } as PairSpec

@@ -136,6 +136,9 @@ export interface Perp {
   last: number
   /** What the operator set of the fund's cover, if it did: ppm, and atoms of an owner. */
   cover: { share: number; allowance: number } | null
+  /** A jump of the index: measured from which price since when, and how many prices still have to confirm it; the window set, ms. */
+  jump: { from: number; at: number; left: number }
+  jumpWindow: number | null
   /** What the fund covered here, by day. */
   covered: Map<number, bigint>
 }
@@ -143,7 +146,7 @@ export interface Perp {
 const noPrice = (openCap: number): Perp => ({
   index: 0, mark: 0, mode: 0, source: 0, indexAt: 0, observedAt: 0, basis: 0n, basisAt: 0, premiumSum: 0n, samples: 0, lastRate: 0,
   lastFundingAt: 0, nextFundingAt: 0, nextSampleAt: 0, cumulative: 0n, openCap, settlement: 0, forcedMark: 0, forcedUntil: 0, cursor: 0,
-  suspects: [], last: 0, cover: null, covered: new Map(),
+  suspects: [], last: 0, cover: null, covered: new Map(), jump: { from: 0, at: 0, left: 0 }, jumpWindow: null,
 })
 
 /** Everything of margin trading that an exchange has. */

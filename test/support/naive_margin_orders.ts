@@ -83,9 +83,9 @@ export function marginNamed(ex: Ex, account: number, row: number, sequence: numb
 }
 
 function modeRefusal(ex: Ex, pair: number, reduces: boolean): number {
-  const { mode } = perpOf(ex, pair)
-  if (mode === 0) return 0
-  if (mode !== 1) return CODE.WRONG_PERP_MODE
+  const { mode, jump } = perpOf(ex, pair)
+  if (mode === 0 && jump.left === 0) return 0
+  if (mode > 1) return CODE.WRONG_PERP_MODE
   return reduces ? 0 : CODE.PAIR_REDUCE_ONLY
 }
 

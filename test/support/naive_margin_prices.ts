@@ -184,6 +184,7 @@ export function setIndexPrice(ex: Ex, command: Decoded): void {
   if (before === 0) Object.assign(perp, { nextSampleAt: nextMultiple(ex.now, MINUTE), nextFundingAt: nextEnd(ex, pair) })
   makeFund(ex)
   const { price: index, source, observedAt } = command
+  noteJump(ex, pair, before, Number(index), command['force'] !== 0)
   Object.assign(perp, { index, source, indexAt: ex.now, observedAt, suspects: [] })
   smooth(ex, pair)
   setMark(ex, pair)
@@ -235,6 +236,22 @@ function endInterval(ex: Ex, pair: number, perp: Perp): void {
   })
 }
 
+const windowOf = (ex: Ex, pair: number): number => perpOf(ex, pair).jumpWindow ?? termsOf(ex, pair).jumpWindowMs
+
+/** An index that moves too far in a window must be said thrice more before anything opens. */
+function noteJump(ex: Ex, pair: number, before: number, price: number, forced: boolean): void {
+  const { jump } = perpOf(ex, pair)
+  const window = windowOf(ex, pair)
+  if (ex.inForce < 5 || window === 0) return
+  if (forced || before === 0) Object.assign(jump, { from: price, at: ex.now, left: 0 })
+  else {
+    if (jump.left === 0 && ex.now >= jump.at + window) Object.assign(jump, { from: before, at: ex.now })
+    const far = exact(Math.abs(price - jump.from)).div(jump.from).gt(exact(termsOf(ex, pair).tiers[0]!.maintenancePpm).div(1e6))
+    if (far) Object.assign(jump, { from: price, at: ex.now, left: 3 })
+    else if (jump.left > 0 && ex.now >= jump.at + 1000) Object.assign(jump, { at: ex.now, left: jump.left - 1 })
+  }
+}
+
 /** What the fund covers of a perpetual: ppm of it, and atoms for one owner. */
 export const coverOf = (ex: Ex, pair: number): { share: number; allowance: number } =>
   perpOf(ex, pair).cover ?? { share: termsOf(ex, pair).fundSharePpm, allowance: termsOf(ex, pair).fundAllowance }
@@ -247,10 +264,13 @@ export function setPerp(ex: Ex, command: Decoded): void {
   const perp = perpOf(ex, pair)
   const code = settingRefusal(ex, command, perp)
   if (code !== 0) return ex.refuse(command, code, -1)
-  const before = [perp.mode, perp.openCap, perp.forcedMark, coverOf(ex, pair).allowance][setting]!
+  const before = [perp.mode, perp.openCap, perp.forcedMark, coverOf(ex, pair).allowance, windowOf(ex, pair)][setting]!
   if (setting === 0) setMode(ex, pair, perp, value, Number(command['price']))
   else if (setting === 1) perp.openCap = Number(command['number'])
-  else if (setting === 3) perp.cover = { share: value, allowance: Number(command['number']) }
+  else if (setting === 4) {
+    perp.jumpWindow = value * 1000
+    if (value === 0) perp.jump.left = 0
+  } else if (setting === 3) perp.cover = { share: value, allowance: Number(command['number']) }
   else {
     Object.assign(perp, { forcedMark: value, forcedUntil: value === 0 ? 0 : Number(command['number']) })
     setMark(ex, pair)
@@ -272,6 +292,7 @@ function settingRefusal(ex: Ex, command: Decoded, perp: Perp): number {
   if (setting === 3 && ex.inForce >= 5) {
     return value >= 0 && value <= 1e6 && Number.isSafeInteger(number + 1) && number >= 0 ? 0 : CODE.VALIDATION_ERROR
   }
+  if (setting === 4 && ex.inForce >= 5) return value >= 0 && value <= 3600 ? 0 : CODE.VALIDATION_ERROR
   if (setting !== 2 || (value !== 0 && !(isPrice(value) && number > ex.now))) return CODE.VALIDATION_ERROR
   if (perp.mode >= 2) return CODE.WRONG_PERP_MODE
   if (isBehind(ex, Number(command['pair']))) return CODE.TRIGGERS_BEHIND
@@ -281,6 +302,7 @@ function settingRefusal(ex: Ex, command: Decoded, perp: Perp): number {
 function setMode(ex: Ex, pair: number, perp: Perp, mode: number, price: number): void {
   const before = perp.mode
   perp.mode = mode
+  perp.jump.left = 0
   if (mode === 2) {
     Object.assign(perp, { settlement: price, cursor: 0, forcedMark: 0, forcedUntil: 0, nextSampleAt: 0, nextFundingAt: 0 })
     Object.assign(perp, { premiumSum: 0n, samples: 0 })

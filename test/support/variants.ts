@@ -35,6 +35,7 @@ export interface PerpSpec {
   fundOwnerAllowance?: string
   deleverageWindowMinutes?: number
   deleverageHolderBps?: string
+  jumpWindowSeconds?: number
   riskTiers: { lowerBoundNotional?: string; maxLeverage?: string; initialMarginRatio?: string; maintenanceMarginRatio: string }[]
 }
 
@@ -99,7 +100,7 @@ export function perpPair(symbol: string, perp: Partial<PerpSpec> = {}, over: Par
     perp: {
       referencePrice: '100', riskTiers: LADDER, maxPositionSize: '1000', liquidationFeeBps: '50', fundingIntervalSeconds: 3600,
       maxFundingRate: '0.01', fundShareBps: '10000', fundOwnerAllowance: '1000000000',
-      deleverageWindowMinutes: 0, deleverageHolderBps: '10000', ...perp,
+      deleverageWindowMinutes: 0, deleverageHolderBps: '10000', jumpWindowSeconds: 0, ...perp,
     },
     ...over,
   })
@@ -207,7 +208,7 @@ export const PERPS: VariantSpec = {
     perpetual('BTC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001', maxOrderSize: '200' }, { referencePrice: '50000' }),
     perpetual('ETH', { tickSize: '0.1', lotSize: '0.001', minOrderSize: '0.001', maxOrderSize: '5000' }, {
       referencePrice: '3000', maxPositionSize: '20000', riskTiers: threeTiers('100000', '500000'), deleverageWindowMinutes: 0,
-      deleverageHolderBps: '10000',
+      deleverageHolderBps: '10000', jumpWindowSeconds: 0,
     }),
     pairSpec('BTC/USDC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001' }),
   ],
@@ -223,7 +224,7 @@ const PERPS_TIGHT: VariantSpec = {
     ...pair, makerFeeBps: index === 0 ? '-1' : '0', takerFeeBps: '3',
     perp: {
       ...pair.perp, maxPositionSize: index === 0 ? '5' : '150', openInterestCap: index === 0 ? '10' : '0', staleSeconds: 600,
-      deleverageWindowMinutes: 0, deleverageHolderBps: '10000',
+      deleverageWindowMinutes: 0, deleverageHolderBps: '10000', jumpWindowSeconds: 0,
     },
   })),
 }

@@ -76,14 +76,15 @@ export class MarginOperator {
 
   setPerp(perps: readonly number[], time: number): Command {
     const pair = this.chance(1, 20) ? this.below(6) - 1 : this.pick(perps)
-    const setting = this.below(4)
+    const setting = this.below(5)
     const values: Decoded = { session: -1, pair, setting, value: 0, price: 0, number: 0 }
     if (setting === PerpSetting.MODE) values['value'] = this.pick([0, 0, 1, 2, 3, 4, -1])
     else if (setting === PerpSetting.OPEN_CAP) values['number'] = this.pick([0, 0, 0, 0, 200, 200_000])
     else if (setting === PerpSetting.FUND_COVER) {
       const cover = { value: this.pick([1e6, 1e6, 250_000, 0, -1, 1_000_001]), number: this.pick([1e15, 1e15, 5e7, 0, -1, 0.5]) }
       Object.assign(values, cover)
-    } else Object.assign(values, { value: this.chance(1, 2) ? 0 : this.around(pair, 60), number: time + this.below(2 * MINUTE) })
+    } else if (setting === PerpSetting.JUMP_WINDOW) values['value'] = this.pick([60, 60, 10, 0, -1, 3601])
+    else Object.assign(values, { value: this.chance(1, 2) ? 0 : this.around(pair, 60), number: time + this.below(2 * MINUTE) })
     return { type: CommandType.SET_PERP, values }
   }
 
