@@ -6,8 +6,9 @@
  *   again. The ring of the last {@link DEPOSIT_IDS} knows them by their transaction, so none is credited twice, and the chain is never
  *   rewound to before one that the ring forgot.
  * - **Whose.** (application, beneficiary), as accounts are. What is nobody's, or of no asset of ours, or more than may be issued, stands in
- *   suspense until ASSIGN_SUSPENSE; the last row of suspense stands for all that found no other, which is in no total, and the journal
- *   has them all.
+ *   suspense until ASSIGN_SUSPENSE; the last row of suspense stands for all that found no other, which is in no total. Under the rules 5
+ *   each of these is known by its place and transaction (lostDeposits): sent again it is credited when its account is there by then, and
+ *   else gets a row when one is free. Only beyond that list nothing is known of them but how many they are; the journal has them all.
  * - **How much.** Atoms; what is less than one stays in the vault and is nobody's.
  *
  * How far a chain was read, ADVANCE_CHAIN, is in the journal as well, so that a restart goes on from there and nothing is left out.
@@ -26,13 +27,13 @@ import { ACCOUNT, SCALAR, TOTAL } from '../state/columns.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { findAccount, sameWords } from '../state/indexes.ts'
 import {
-  accountRow, add, addF64, assetCount, depositIdRow, gain, get, getF64, load, lose, now, scalar, sequence, set, setF64, setI64,
-  setScalar, setWords, suspenseRow, totalRow, vaultChainRow, vaultRow, vaultTotalRow, wordOf,
+  accountRow, add, addF64, assetCount, depositIdRow, gain, get, getF64, load, lose, lostDepositRow, now, scalar, sequence, set, setF64,
+  setI64, setScalar, setWords, suspenseRow, totalRow, vaultChainRow, vaultRow, vaultTotalRow, wordOf,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { freeSuspense, lastSuspense, mayIssue, takeSuspense } from '../state/vault_pools.ts'
+import { dropLost, freeSuspense, hasFreeSuspense, lastSuspense, mayIssue, takeLost, takeSuspense } from '../state/vault_pools.ts'
 import {
-  ADDRESS_WORDS, DEPOSIT_ID, DEPOSIT_IDS, HASH_WORDS, MOVED, SUSPENSE, VAULT, VAULT_CHAIN, VAULT_TOTAL,
+  ADDRESS_WORDS, DEPOSIT_ID, DEPOSIT_IDS, HASH_WORDS, LOST_DEPOSIT, MOVED, SUSPENSE, VAULT, VAULT_CHAIN, VAULT_TOTAL,
 } from '../state/vault_rows.ts'
 import { laneRefusal } from './policy.ts'
 import { refuse } from './sessions.ts'
@@ -57,6 +58,7 @@ export function creditDeposit(state: State, command: Views, base: number): void 
   if (code === 0 && !isDeposit(state, command, base)) code = REFUSALS.VALIDATION_ERROR.number
   if (code !== 0) return refuse(state, command, base, code)
   if (!isBehindLast(state, command, base, chain) || wasTaken(state, command, base)) {
+    if (bookLost(state, command, base)) return
     write(state.outbox, emitResult(state, command, base, 0, -1, -1, 0), DEPOSIT_ANSWER.at.repeated, 1)
     return
   }
@@ -94,6 +96,48 @@ function wasTaken(state: State, command: Views, base: number): boolean {
     return true
   }
   return false
+}
+
+/** Whether it is one that found no row in suspense, and found an account or a row now. */
+function bookLost(state: State, command: Views, base: number): boolean {
+  const lost = findLost(state, command, base)
+  if (lost < 0) return false
+  const asset = read(command, base, D.asset)
+  state.registers[R.AMOUNT] = readI64(command, base, D.amount)
+  const fits = asset >= 0 && mayIssue(state, asset)
+  const account = fits ? findAccount(state, read(command, base, D.application), command.i32, base + D.beneficiary) : -1
+  if (account < 0 && !hasFreeSuspense(state)) return false
+  dropLost(state, lost)
+  const [owner, suspense] = book(state, command, base)
+  emitDeposit(state, command, base, owner, suspense)
+  emitResult(state, command, base, 0, owner, suspense, 0)
+  return true
+}
+
+/** Number in lostDeposits of the deposit of the command; -1: it is not there. */
+function findLost(state: State, command: Views, base: number): number {
+  const [chain, logIndex, block] = [read(command, base, D.chain), read(command, base, D.logIndex), readF64(command, base, D.block)]
+  for (let lost = get(state, vaultRow(state), VAULT.LOST) - 1; lost >= 0; lost--) {
+    const row = lostDepositRow(state, lost)
+    if (get(state, row, LOST_DEPOSIT.LOG_INDEX) !== logIndex || get(state, row, LOST_DEPOSIT.CHAIN) !== chain) continue
+    if (getF64(state, row, LOST_DEPOSIT.BLOCK) !== block) continue
+    if (sameWords(state.i32, wordOf(row, LOST_DEPOSIT.TX_HASH), command.i32, base + D.txHash, HASH_WORDS)) return lost
+  }
+  return -1
+}
+
+/** Notes the deposit of the command as one without a row, while there is room. */
+function noteLost(state: State, command: Views, base: number): void {
+  const lost = takeLost(state)
+  if (lost < 0) return
+  const row = lostDepositRow(state, lost)
+  set(state, row, LOST_DEPOSIT.CHAIN, read(command, base, D.chain))
+  set(state, row, LOST_DEPOSIT.LOG_INDEX, read(command, base, D.logIndex))
+  setF64(state, row, LOST_DEPOSIT.BLOCK, readF64(command, base, D.block))
+  setF64(state, row, LOST_DEPOSIT.SEQUENCE, sequence(state))
+  setWords(state, row, LOST_DEPOSIT.TX_HASH, HASH_WORDS, command.i32, base + D.txHash)
+  setWords(state, row, LOST_DEPOSIT.BENEFICIARY, ADDRESS_WORDS, command.i32, base + D.beneficiary)
+  set(state, row, LOST_DEPOSIT.APPLICATION, read(command, base, D.application))
 }
 
 /** It is the last one of its chain, and in the ring, which forgets another. */
@@ -145,6 +189,7 @@ function suspend(state: State, command: Views, base: number, fits: boolean): num
   const number = free < 0 ? lastSuspense(state) : free
   const row = suspenseRow(state, number)
   add(state, row, SUSPENSE.DEPOSITS, 1)
+  if (free < 0 && scalar(state, SCALAR.RULES) >= 5) noteLost(state, command, base)
   if (get(state, row, SUSPENSE.DEPOSITS) > 1) return number
   if (free < 0) {
     setScalar(state, SCALAR.SUSPENSE_USED, number + 1)

@@ -40,8 +40,8 @@ import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptR
 import { REFERRAL_WORDS, REFERRING_WORDS } from './referral_rows.ts'
 import { CLOCK, SCALAR } from './scalars.ts'
 import {
-  DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT_WORDS, FAUCET_MINTS, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE_WORDS, VAULT_ACCOUNT_WORDS,
-  VAULT_CHAIN_WORDS, VAULT_TOTAL_WORDS, VAULT_WORDS, WITHDRAWAL_WORDS,
+  DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT_WORDS, FAUCET_MINTS, LOST_DEPOSIT_WORDS, LOST_PER_SUSPENSE, SETTLEMENT_WORDS, SETTLEMENTS,
+  SUSPENSE_WORDS, VAULT_ACCOUNT_WORDS, VAULT_CHAIN_WORDS, VAULT_TOTAL_WORDS, VAULT_WORDS, WITHDRAWAL_WORDS,
 } from './vault_rows.ts'
 
 export { ADD_ON, APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
@@ -278,6 +278,7 @@ const perLeader: Size = ({ limits }) => limits.leaders
 const perFollow: Size = ({ limits }) => limits.follows
 const perWithdrawal: Size = ({ limits }) => limits.withdrawals
 const perSuspense: Size = ({ limits }) => limits.suspense
+const perLostDeposit: Size = ({ limits }) => limits.suspense * LOST_PER_SUSPENSE
 /** Rows that have so many words for each perpetual. */
 const perpsWide = (words: number): Size => ({ limits }) => words * Math.max(1, limits.perps)
 const perMarginedAccount: Size = ({ limits }) => (limits.perps === 0 ? 0 : limits.accounts)
@@ -358,6 +359,7 @@ const DECLARED = {
   settlements: { type: 'i32', width: SETTLEMENT_WORDS, rows: () => SETTLEMENTS, kept: 'all', views: ['F64'] },
   disconnects: { type: 'i32', width: DISCONNECT_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
   fundOwners: { type: 'i32', width: FUND_OWNER_WORDS, rows: perMarginedAccount, kept: SCALAR.ACCOUNTS, views: ['I64'] },
+  lostDeposits: { type: 'i32', width: LOST_DEPOSIT_WORDS, rows: perLostDeposit, kept: 'all', views: ['F64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

@@ -8,6 +8,7 @@ import { RAISABLE } from '../layout/limits.ts'
 import { CLOCK, columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column, type ColumnName } from './columns.ts'
 import type { Limits } from './genesis.ts'
 import { PERP, PERP_WORDS } from './margin_rows.ts'
+import { VAULT } from './vault_rows.ts'
 import { allocateBuffers, columnBytes, columnOf } from './memory.ts'
 import { moveReceipts, RECEIPT_COLUMNS } from './receipt_growth.ts'
 import { rebuildDerived } from './rebuild.ts'
@@ -39,6 +40,8 @@ const OF_REFERRALS: readonly ColumnName[] = ['referring', 'referrals']
 const OF_VAULT: readonly ColumnName[] = [
   'vault', 'vaultTotals', 'vaultAccounts', 'withdrawals', 'suspense', 'vaultChains', 'depositIds', 'faucetMints', 'settlements',
 ]
+/** Column of deposits that found no row in suspense. An exchange that has none has only zeros in it. */
+const OF_LOST: readonly ColumnName[] = ['lostDeposits']
 /** Column of connections that cancel at their end. An exchange that never had one has not written it. */
 const OF_DISCONNECTS: readonly ColumnName[] = ['disconnects']
 /** Column of what the insurance fund covered for owners. An exchange whose fund covered nothing has not written it. */
@@ -59,6 +62,7 @@ export function storedColumns(state: State): StoredColumn[] {
     ...(state.scalars[SCALAR.LAUNCHES] !== 0 ? [] : OF_LAUNCHES), ...(state.scalars[SCALAR.LEADERS_USED] !== 0 ? [] : OF_COPYING),
     ...(state.scalars[SCALAR.REFERRING] !== 0 ? [] : OF_REFERRALS), ...(usesVault(state) ? [] : OF_VAULT),
     ...(usesDisconnects(state) ? [] : OF_DISCONNECTS), ...(usesFund(state) ? [] : OF_FUND),
+    ...(state.vault[VAULT.LOST] !== 0 ? [] : OF_LOST),
   ])
   const later = state.scalars.subarray(SCALAR.MARGIN_ACCOUNTS_USED).some((scalar) => scalar !== 0)
   return columnsOf(state.genesis).filter(({ name, derived }) => !derived && !absent.has(name)).map((column) => {

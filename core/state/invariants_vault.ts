@@ -21,13 +21,15 @@ import { ACCOUNT, CLOCK, SCALAR } from './columns.ts'
 import { areZero } from './indexes.ts'
 import { MAX_ISSUED } from './pair_terms.ts'
 import {
-  accountRow, assetCount, depositIdRow, get, getF64, getI64, scalar, settlementRow, suspenseRow, vaultAccountRow, vaultChainRow, vaultRow,
+  accountRow, assetCount, bytesOf, depositIdRow, get, getF64, getI64, lostDepositRow, scalar, settlementRow, suspenseRow,
+  vaultAccountRow, vaultChainRow, vaultRow,
   vaultTotalRow, withdrawalRow,
 } from './rows.ts'
 import type { State } from './state.ts'
 import { everIssued, lastSuspense } from './vault_pools.ts'
 import {
-  ADDRESS_WORDS, Counting, DEPOSIT_ID, DEPOSIT_IDS, HASH_WORDS, MOVED, SETTLEMENT_ROW, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE,
+  ADDRESS_WORDS, Counting, DEPOSIT_ID, DEPOSIT_IDS, HASH_WORDS, LOST_DEPOSIT, LOST_DEPOSIT_WORDS, LOST_PER_SUSPENSE, MOVED,
+  SETTLEMENT_ROW, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE,
   SUSPENSE_WORDS, VAULT, VAULT_ACCOUNT, VAULT_CHAIN, VAULT_CHAIN_WORDS, VAULT_TOTAL, WHOLE_DAY, WITHDRAWAL_ROW, WITHDRAWAL_WORDS,
 } from './vault_rows.ts'
 
@@ -68,6 +70,7 @@ export function checkVault(state: State): void {
     get(state, vault, VAULT.WITHDRAWALS_FREE), get(state, vault, VAULT.WITHDRAWALS_LIVE))
   checkFree(state, 'suspense', SUSPENSE, suspenseRow, SUSPENSE_WORDS, scalar(state, SCALAR.SUSPENSE_USED), limits.suspense,
     get(state, vault, VAULT.SUSPENSE_FREE), get(state, vault, VAULT.SUSPENSE_LIVE))
+  checkLost(state)
   const waiting = live.filter((number) => get(state, withdrawalRow(state, number), W.FLAGS) !== 0).length
   if (waiting !== get(state, vault, VAULT.NEED_APPROVAL)) broken('V', `${waiting} withdrawals need approval, another number is counted`)
   for (let asset = 0; asset < assetCount(state); asset++) checkSums(state, live, asset)
@@ -195,6 +198,26 @@ function checkSuspended(state: State, asset: number): bigint {
     if (own === asset && counted !== 0) sum += getI64(state, row, SUSPENSE.AMOUNT)
   }
   return sum
+}
+
+/** Deposits without a row: each once, no more than the last row of suspense stands for, and nothing behind them. */
+function checkLost(state: State): void {
+  const lost = get(state, vaultRow(state), VAULT.LOST)
+  const most = state.genesis.limits.suspense * LOST_PER_SUSPENSE
+  const isFull = scalar(state, SCALAR.SUSPENSE_USED) > lastSuspense(state)
+  const counted = isFull ? get(state, suspenseRow(state, lastSuspense(state)), SUSPENSE.DEPOSITS) : 0
+  if (lost < 0 || lost > most || lost > counted) broken('V', `${lost} deposits without a row, ${counted} are counted`)
+  const met = new Set<string>()
+  for (let number = 0; number < lost; number++) {
+    const row = lostDepositRow(state, number)
+    const chain = get(state, row, LOST_DEPOSIT.CHAIN)
+    if (chain < 0 || chain >= get(state, vaultRow(state), VAULT.CHAINS)) broken('V', `chain of deposit without a row ${number}`)
+    const place = [chain, getF64(state, row, LOST_DEPOSIT.BLOCK), get(state, row, LOST_DEPOSIT.LOG_INDEX)]
+    met.add([...place, ...bytesOf(state, row, LOST_DEPOSIT.TX_HASH, 32)].join())
+  }
+  if (met.size !== lost) broken('V', `of ${lost} deposits without a row some are twice there`)
+  const isClean = lost === most || areZero(state.i32, lostDepositRow(state, lost), LOST_DEPOSIT_WORDS)
+  if (!isClean) broken('V', `there is something behind ${lost} deposits without a row`)
 }
 
 /** What was used of days. */

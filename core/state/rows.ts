@@ -33,8 +33,8 @@ import {
 } from './margin_rows.ts'
 import type { State } from './shape.ts'
 import {
-  DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT_WORDS, FAUCET_MINTS, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE_WORDS, VAULT_ACCOUNT_WORDS,
-  VAULT_CHAIN_WORDS, VAULT_TOTAL_WORDS, WITHDRAWAL_WORDS,
+  DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT_WORDS, FAUCET_MINTS, LOST_DEPOSIT_WORDS, SETTLEMENT_WORDS, SETTLEMENTS, SUSPENSE_WORDS,
+  VAULT_ACCOUNT_WORDS, VAULT_CHAIN_WORDS, VAULT_TOTAL_WORDS, WITHDRAWAL_WORDS,
 } from './vault_rows.ts'
 
 // Rows.
@@ -136,6 +136,8 @@ export const vaultAccountRow = (state: State, account: number): number =>
 export const withdrawalRow = (state: State, withdrawal: number): number =>
   (state.withdrawalsAt + withdrawal * WITHDRAWAL_WORDS) & ADDRESS_BITS
 export const withdrawalAt = (state: State, row: number): number => (row - state.withdrawalsAt) / WITHDRAWAL_WORDS
+export const lostDepositRow = (state: State, lost: number): number =>
+  (state.lostDepositsAt + lost * LOST_DEPOSIT_WORDS) & ADDRESS_BITS
 export const suspenseRow = (state: State, suspense: number): number => (state.suspenseAt + suspense * SUSPENSE_WORDS) & ADDRESS_BITS
 export const vaultChainRow = (state: State, chain: number): number => (state.vaultChainsAt + chain * VAULT_CHAIN_WORDS) & ADDRESS_BITS
 export const depositIdRow = (state: State, number: number): number =>

@@ -31,5 +31,6 @@
  *      - copies have limits from the leader's fill and from the mark, and wait for a price; a leader has a least equity, and an allocation
  *        counts up to a multiple of it (orders/copy_price.ts, orders/copy_open.ts)
  *      - a handle is unique in an application, and is found there alone (programs/leaders.ts)
+ *      - a deposit that found no row in suspense is known, and found again when it is sent again (programs/deposits.ts)
  */
 export const RULES = 5

@@ -6,13 +6,13 @@ import { R } from './balances.ts'
 import { ACCOUNT, SCALAR, TOTAL } from './columns.ts'
 import { MAX_ISSUED } from './pair_terms.ts'
 import {
-  accountRow, add, clearWords, get, getI64, scalar, set, setScalar, suspenseRow, totalRow, vaultAccountRow, vaultRow, vaultTotalRow,
-  withdrawalAt, withdrawalRow,
+  accountRow, add, clearWords, get, getI64, lostDepositRow, scalar, set, setScalar, setWords, suspenseRow, totalRow, vaultAccountRow,
+  vaultRow, vaultTotalRow, withdrawalAt, withdrawalRow, wordOf,
 } from './rows.ts'
 import { mayTake } from './shares.ts'
 import type { State } from './state.ts'
 import {
-  SUSPENSE, SUSPENSE_WORDS, VAULT, VAULT_ACCOUNT, VAULT_TOTAL, WITHDRAWAL_ROW, WITHDRAWAL_WORDS,
+  LOST_DEPOSIT_WORDS, LOST_PER_SUSPENSE, SUSPENSE, SUSPENSE_WORDS, VAULT, VAULT_ACCOUNT, VAULT_TOTAL, WITHDRAWAL_ROW, WITHDRAWAL_WORDS,
 } from './vault_rows.ts'
 import { OPEN_TERMS, type WithdrawalTerms } from './vault_terms.ts'
 
@@ -85,6 +85,33 @@ export const mayIssue = (state: State, asset: number): boolean => everIssued(sta
 
 /** The row that stands for all deposits that found no other (programs/deposits.ts). */
 export const lastSuspense = (state: State): number => state.genesis.limits.suspense - 1
+
+/** Whether a row of suspense is left besides the last one. */
+export const hasFreeSuspense = (state: State): boolean =>
+  get(state, vaultRow(state), VAULT.SUSPENSE_FREE) !== 0 || scalar(state, SCALAR.SUSPENSE_USED) < lastSuspense(state)
+
+/** Number of a new row of lostDeposits, the last one; -1: there is no room. */
+export function takeLost(state: State): number {
+  const lost = get(state, vaultRow(state), VAULT.LOST)
+  if (lost >= state.genesis.limits.suspense * LOST_PER_SUSPENSE) return -1
+  set(state, vaultRow(state), VAULT.LOST, lost + 1)
+  return lost
+}
+
+/** Row `lost` of lostDeposits is over: the last one moves there. The last row of suspense, which counts it, ends with the last of them. */
+export function dropLost(state: State, lost: number): void {
+  const last = get(state, vaultRow(state), VAULT.LOST) - 1
+  const row = lostDepositRow(state, last)
+  if (lost !== last) setWords(state, lostDepositRow(state, lost), 0, LOST_DEPOSIT_WORDS, state.i32, wordOf(row, 0))
+  clearWords(state, row, 0, LOST_DEPOSIT_WORDS)
+  set(state, vaultRow(state), VAULT.LOST, last)
+  const counts = suspenseRow(state, lastSuspense(state))
+  add(state, counts, SUSPENSE.DEPOSITS, -1)
+  if (get(state, counts, SUSPENSE.DEPOSITS) > 0) return
+  clearWords(state, counts, 0, SUSPENSE_WORDS)
+  setScalar(state, SCALAR.SUSPENSE_USED, lastSuspense(state))
+  add(state, vaultRow(state), VAULT.SUSPENSE_LIVE, -1)
+}
 
 /** Number of a free row of suspense, all zero; -1: none is left but the last one. */
 export function takeSuspense(state: State): number {

@@ -6,6 +6,7 @@
  *   vaultAccounts  one an account: its list of withdrawals, newest first, and what it withdrew today
  *   withdrawals    pool with a free list; terminal ones leave it, the history keeps them
  *   suspense       pool with a free list: deposits without an account
+ *   lostDeposits   list without gaps: deposits that found no row of suspense, until they are sent again and find an account or a row
  *   vaultChains    one a chain: the cursor
  *   depositIds     ring of the last deposits, so that a rewound cursor credits none twice
  *   faucetMints    ring of the last mints on the hub
@@ -35,6 +36,8 @@ export const VAULT = {
   BATCH: f64(12), THROUGH: f64(14), FILLS: f64(16), CONFIRMED: f64(18), CONFIRMED_THROUGH: f64(20),
   /** Odd while a command of money in and out is being applied (view/vault.ts); it grows by two with each. */
   TURNS: 22,
+  /** Rows of lostDeposits. */
+  LOST: 23,
 } as const
 
 export const VAULT_TOTAL_WORDS = 24
@@ -97,6 +100,16 @@ export const SUSPENSE = {
   TX_HASH: 16, BENEFICIARY: 24, TOKEN: 29,
   /** 1: its atoms are in the totals, as those of any balance. 0: of an unknown token, or beyond what may be issued. */
   COUNTED: 34,
+} as const
+
+/** Rows of lostDeposits for each row of suspense that there may be. */
+export const LOST_PER_SUSPENSE = 4
+export const LOST_DEPOSIT_WORDS = 20
+export const LOST_DEPOSIT = {
+  CHAIN: 0, LOG_INDEX: 1, BLOCK: f64(2),
+  /** f64: the command that found no room for it. */
+  SEQUENCE: f64(4),
+  TX_HASH: 6, BENEFICIARY: 14, APPLICATION: 19,
 } as const
 
 export const VAULT_CHAIN_WORDS = 20

@@ -16,7 +16,7 @@ import {
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { everIssued } from '../state/vault_pools.ts'
-import { VAULT, VAULT_ACCOUNT } from '../state/vault_rows.ts'
+import { LOST_PER_SUSPENSE, VAULT, VAULT_ACCOUNT } from '../state/vault_rows.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
 import { KEY_KEPT_MS } from '../state/session_lists.ts'
 
@@ -83,6 +83,7 @@ export function readPools(state: State, now: number): PoolView[] {
     ]),
     shared('withdrawals', get(state, vaultRow(state), VAULT.WITHDRAWALS_LIVE), limits.withdrawals),
     bounded('suspense', get(state, vaultRow(state), VAULT.SUSPENSE_LIVE), limits.suspense),
+    bounded('deposits_without_row', get(state, vaultRow(state), VAULT.LOST), limits.suspense * LOST_PER_SUSPENSE),
     ...minted,
   ]
 }

@@ -10,14 +10,15 @@ import { SettlementStatus, WithdrawalFlag, WithdrawalStop } from '../layout/vaul
 import { dayOf } from '../lib/day.ts'
 import { CLOCK, PROFILE, SCALAR, TOTAL } from '../state/columns.ts'
 import {
-  bytesOf, depositIdRow, faucetMintRow, get, getF64, getI64, profileRow, scalar, settlementRow, suspenseRow, totalRow, vaultAccountRow,
+  bytesOf, depositIdRow, faucetMintRow, get, getF64, getI64, lostDepositRow, profileRow, scalar, settlementRow, suspenseRow,
+  totalRow, vaultAccountRow,
   vaultChainRow, vaultRow, vaultTotalRow, withdrawalRow, wordOf,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { faucetOutstanding, withdrawalTerms } from '../state/vault_pools.ts'
+import { faucetOutstanding, hasFreeSuspense, withdrawalTerms } from '../state/vault_pools.ts'
 import {
-  Counting, DEPOSIT_ID, DEPOSIT_IDS, FAUCET_MINT, FAUCET_MINTS, MOVED, SETTLEMENT_ROW, SUSPENSE, VAULT, VAULT_ACCOUNT, VAULT_CHAIN,
-  VAULT_TOTAL, WITHDRAWAL_ROW,
+  Counting, DEPOSIT_ID, DEPOSIT_IDS, FAUCET_MINT, FAUCET_MINTS, LOST_DEPOSIT, MOVED, SETTLEMENT_ROW, SUSPENSE, VAULT,
+  VAULT_ACCOUNT, VAULT_CHAIN, VAULT_TOTAL, WITHDRAWAL_ROW,
 } from '../state/vault_rows.ts'
 import { betweenTurns } from './consistent.ts'
 
@@ -196,6 +197,32 @@ export const suspenseRows = (state: State): SuspenseView[] => unchanged(state, (
   }
   return views
 })
+
+/** A deposit that found no row in suspense; what it brought stands on the chain. */
+export interface LostDepositView {
+  /** The command that found no room for it. */
+  readonly sequence: number
+  readonly chain: number
+  readonly block: number
+  readonly logIndex: number
+  readonly txHash: string
+  readonly beneficiary: string
+  readonly application: number
+}
+
+/** All that are known; `hasRoom`: a row of suspense is free for one of them. */
+export const lostDeposits = (state: State): { hasRoom: boolean; lost: LostDepositView[] } => unchanged(state, () => ({
+  hasRoom: hasFreeSuspense(state),
+  lost: Array.from({ length: get(state, vaultRow(state), VAULT.LOST) }, (_, number) => {
+    const row = lostDepositRow(state, number)
+    return {
+      sequence: getF64(state, row, LOST_DEPOSIT.SEQUENCE), chain: get(state, row, LOST_DEPOSIT.CHAIN),
+      block: getF64(state, row, LOST_DEPOSIT.BLOCK), logIndex: get(state, row, LOST_DEPOSIT.LOG_INDEX),
+      txHash: hexAt(state, row, LOST_DEPOSIT.TX_HASH, 32), beneficiary: hexAt(state, row, LOST_DEPOSIT.BENEFICIARY, 20),
+      application: get(state, row, LOST_DEPOSIT.APPLICATION),
+    }
+  }),
+}))
 
 export interface ChainCursorView {
   /** Row. */

@@ -239,6 +239,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/deposits.ts', '  keepAccount(state, account)\n', ''],
   ['state/vault_pools.ts', 'asset), VAULT_TOTAL.WITHDRAWN)', 'asset), VAULT_TOTAL.WITHDRAWN) * 0n'],
   ['programs/deposits.ts', '  gain(state, vaultTotalRow(state, asset), VAULT_TOTAL.SUSPENSE, R.AMOUNT)\n', ''],
+  ['programs/deposits.ts', '  dropLost(state, lost)\n', ''],
+  ['programs/deposits.ts', '  if (account < 0 && !hasFreeSuspense(state)) return false\n', '  if (account < 0) return false\n'],
   ['programs/deposits.ts', 'SUSPENSE.COUNTED) !== 0 ? 0', 'SUSPENSE.COUNTED) >= 0 ? 0'],
   ['programs/chains.ts', 'return block <= known && block >= getF64', 'return block <= known + 1 && block >= getF64'],
   ['programs/chains.ts', 'DEPOSIT_BLOCK) > block) passDeposits', 'DEPOSIT_BLOCK) < block) passDeposits'],

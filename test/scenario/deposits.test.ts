@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { recentRequests, hasMinted } from '../../core/programs/faucet.ts'
 import { faucetOf } from '../../core/state/rows.ts'
 import { readPools } from '../../core/view/pools.ts'
-import { chainCursors, suspenseRows, vaultTotals } from '../../core/view/vault.ts'
+import { lostDeposits, chainCursors, suspenseRows, vaultTotals } from '../../core/view/vault.ts'
 import { Scene, type SceneOptions } from '../support/scenario.ts'
 import { vaultHash } from '../support/scenario_vault.ts'
 
@@ -246,4 +246,36 @@ void t.test('the last row of suspense stands for all that found no other, and fo
     'deposit 8 BTC nobody at 0.101.3, suspense 3, rest 5', 'deposit 9 USD nobody at 0.101.4, suspense 3',
     'deposit 0 ? nobody at 0.101.5, suspense 3', 'deposit 32 BTC nobody at 0.101.7, suspense 3',
   ])
+})
+
+void t.test('one that found no row is credited when it comes again and its account is there, or gets a free row', async (t) => {
+  const [scene, does, shows] = stage(t, ['ann 1 BTC'], { limits: { suspense: 4 } })
+  const lost = (): string[] => lostDeposits(scene.bench.state).lost.map(({ block, logIndex }) => `${block}.${logIndex}`)
+  does([
+    ['a: deposit 1 BTC of bob at 101.0', 'suspense 0'], ['b: deposit 2 BTC of bob at 101.1', 'suspense 1'],
+    ['c: deposit 4 BTC of bob at 101.2', 'suspense 2'], ['deposit 8 BTC of cat at 101.3 rest=5', 'suspense 3'],
+    ['deposit 2 BTC of cat at 101.4', 'suspense 3'], ['deposit 1 BTC of dan at 101.5', 'suspense 3'],
+    ['deposit 0 DOGE of dan at 101.6', 'suspense 3'], ['deposit 8 BTC of cat at 101.3', 'repeated'],
+  ])
+  t.same(lost(), ['101.3', '101.4', '101.5', '101.6'])
+  t.match(lostDeposits(scene.bench.state).lost[0], { chain: 0, beneficiary: `0x${Buffer.from('cat').toString('hex').padEnd(40, '0')}` })
+  t.same(totals(scene, BTC), [8_0000_0000n, 7_0000_0000n, 7_0000_0000n, 1_0000_0000n])
+  scene.reload()
+  scene.step('cat signs in')
+  does([['deposit 8 BTC of cat at 101.3 rest=5', 'credited'], ['deposit 8 BTC of cat at 101.3', 'repeated']])
+  does([['deposit 8 BTC of cat at 101.3 tx=other', 'repeated'], ['deposit 2 BTC of cat at 101.5 tx=101.4', 'repeated']])
+  shows('cat 8 BTC')
+  t.same(lost(), ['101.6', '101.4', '101.5'])
+  does([['deposit 1 BTC of dan at 101.5', 'repeated'], ['assign a to ann', 'done'], ['d: deposit 1 BTC of dan at 101.5', 'suspense 0']])
+  does([['assign d to ann', 'done'], ['deposit 0 DOGE of dan at 101.6', 'suspense 0'], ['deposit 2 BTC of cat at 101.4', 'credited']])
+  shows('cat 10 BTC', 'ann 3 BTC')
+  t.same([lost(), suspenseRows(scene.bench.state).map(({ row }) => row)], [[], [0, 1, 2]], 'the last row ends with the last of them')
+  does([['deposit 1 BTC of eve at 102.0', 'suspense 3'], ['chain 0 at 103', 'done']])
+  does([['chain 0 at 101 back', 'done'], ['deposit 1 BTC of eve at 102.0', 'repeated']])
+  t.same(lost(), ['102.0'])
+  // Before the rules 5 nothing is known of them.
+  const [older, did] = stage(t, ['ann 1 BTC'], { limits: { suspense: 4 }, rules: 4 })
+  for (let at = 0; at < 5; at++) did([[`deposit 1 BTC of cat at 101.${at}`, `suspense ${Math.min(at, 3)}`]])
+  older.step('cat signs in')
+  did([['deposit 1 BTC of cat at 101.4', 'repeated']])
 })

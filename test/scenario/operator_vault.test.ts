@@ -124,7 +124,7 @@ class Desk {
   /** A deposit of the hub, of which everything up to its block was read. */
   deposit(block: number, beneficiary: string, atoms: bigint): void {
     const values = { chain: 0, block, logIndex: 0, asset: 0, application: 0, amount: atoms, remainder: 7n, token: TOKEN.slice(2) }
-    const answer = this.command(CommandType.CREDIT_DEPOSIT, { ...values, beneficiary, txHash: String(block).repeat(32) })
+    const answer = this.command(CommandType.CREDIT_DEPOSIT, { ...values, beneficiary, txHash: String(block).repeat(32).slice(0, 64) })
     t.equal(answer['code'], 0, 'the deposit is taken')
     this.advance(block)
   }
@@ -222,6 +222,32 @@ t.test('terms, and the stop', async (t) => {
   t.match(await desk.ask(StopWithdrawals, { to: 'off' }), { code: 'VALIDATION_ERROR' })
 })
 
+t.test('all in suspense, newest first, page by page, with those that found no row; one is named by its transaction', async (t) => {
+  const desk = new Desk()
+  const ann = desk.signIn(1)
+  const rows = desk.state.genesis.limits.suspense - 1
+  const count = Math.max(210, rows + 5)
+  desk.advance(90)
+  for (let at = 0; at < count; at++) desk.deposit(100 + at, UNKNOWN_WALLET, 25n * OF_USD)
+  const seen: number[] = []
+  for (let before: number | null | undefined; before !== null;) {
+    const page = await desk.ask(ListSuspense, before === undefined ? {} : { before })
+    t.match(page, { total: count, withoutRow: count - rows, unknown: 0 })
+    t.ok(page['suspended'].length <= 200)
+    seen.push(...page['suspended'].map(({ block }: { block: number }) => block))
+    before = page['next'] as number | null
+    if (before !== null) t.match(desk.printed(ListSuspense, page).text, new RegExp(`there are more: --before ${before}`))
+  }
+  t.same(seen, Array.from({ length: count }, (_, at) => 99 + count - at), 'each once')
+  const hashOf = (block: number): string => `0x${String(block).repeat(32).slice(0, 64)}`
+  const named = (block: number): Decoded => ({ suspense: `${hashOf(block)}/0`, userId: ann.user })
+  t.match(await desk.ask(AssignSuspense, named(99 + count)), { code: 'VALIDATION_ERROR', field: 'suspense' }, 'it has no row yet')
+  t.match(await desk.ask(AssignSuspense, named(999)), { code: 'NOT_FOUND', field: 'suspense' })
+  t.match(await desk.ask(AssignSuspense, named(100)), { symbol: 'USD', amount: '25' })
+  t.match(await desk.ask(AssignSuspense, named(100)), { code: 'NOT_FOUND', field: 'suspense' }, 'once')
+  t.match(await desk.ask(AssignSuspense, { ...named(101), suspense: `${hashOf(101)}/1` }), { code: 'NOT_FOUND' }, 'another log')
+})
+
 t.test('suspense, and a chain that is set back', async (t) => {
   const desk = new Desk()
   const ann = desk.signIn(1)
@@ -230,14 +256,15 @@ t.test('suspense, and a chain that is set back', async (t) => {
   desk.advance(90)
   desk.deposit(95, '1'.padStart(40, '0'), 10n * OF_USD)
   desk.deposit(97, UNKNOWN_WALLET, 25n * OF_USD)
-  const { total, suspended } = await desk.ask(ListSuspense)
+  const listed = await desk.ask(ListSuspense)
+  const { total, suspended } = listed
   t.equal(total, 1)
   const [row] = suspended
   t.match(row, {
-    symbol: 'USD', amount: '25', remainder: '7', deposits: 1, counted: true, application: 'Ringbook', token: TOKEN, chainId: 1328,
+    symbol: 'USD', amount: '25', remainder: '7', counted: true, logIndex: 0, application: 'Ringbook', token: TOKEN, chainId: 1328,
     block: 97, beneficiary: '0x7777777777777777777777777777777777777777', txHash: `0x${'97'.repeat(32)}`,
   })
-  t.match(desk.printed(ListSuspense, { total, suspended }).text, /1 in suspense[^]*25 USD +1 +Ringbook/)
+  t.match(desk.printed(ListSuspense, listed).text, /1 in suspense[^]*25 USD +Ringbook/)
   const wanted = { suspense: row.id as string, userId: ann.user }
   for (const suspense of ['0', 'x-1', '0-1-2', '']) {
     t.match(await desk.ask(AssignSuspense, { ...wanted, suspense }), { code: 'VALIDATION_ERROR' }, suspense)

@@ -1,18 +1,21 @@
 /**
  * Money in and out, counted (counted_stage.ts): with as many withdrawals as an account may have and many of others, a ring that is full of
- * deposits, most of which a rewind took back, and many rows in suspense.
+ * deposits, most of which a rewind took back, many rows in suspense, and a list that is full of deposits without a row.
  */
 import { CommandType } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { VAULT_CHAINS_MAX, WithdrawalStatus } from '../../core/layout/vault.ts'
 import { ACCOUNT, SESSION } from '../../core/state/columns.ts'
 import { accountRow, bytesOf, get, getF64, sessionRow } from '../../core/state/rows.ts'
-import { DEPOSIT_IDS } from '../../core/state/vault_rows.ts'
+import { DEPOSIT_IDS, LOST_PER_SUSPENSE } from '../../core/state/vault_rows.ts'
 import type { CountedStage } from './counted_stage.ts'
 
 /** Steps of a look at one deposit of the ring. */
 export const DEPOSIT_LOOK = 20
 const OTHERS = 1000
+/** Rows of suspense, and deposits without one that are known. */
+export const SUSPENSE = 1024
+export const LOST = SUSPENSE * LOST_PER_SUSPENSE
 
 const hash = (number: number): string => number.toString(16).padStart(64, '0')
 const DESTINATION = { destination: '11'.repeat(20) }
@@ -45,6 +48,9 @@ export function countVault(stage: CountedStage, full: Decoded, rest: readonly De
   stage.count(CommandType.ADVANCE_CHAIN, advance(OTHERS + 20, 1))
   stage.count(CommandType.CREDIT_DEPOSIT, deposit(last - 1, { logIndex: 7 }))
   stage.count(CommandType.CREDIT_DEPOSIT, deposit(last + 9, { block: last + 90 }))
+  for (let number = last + 100; number < last + 200 + LOST; number++) stage.make(CommandType.CREDIT_DEPOSIT, deposit(number, nobody), 0)
+  stage.count(CommandType.CREDIT_DEPOSIT, deposit(last + 100, { txHash: hash(1e9) }))
+  stage.count(CommandType.CREDIT_DEPOSIT, deposit(last + 150))
   const { detail: row, sequence: suspenseSequence } = suspended[0]!
   stage.count(CommandType.ASSIGN_SUSPENSE, { row: row!, suspenseSequence: suspenseSequence!, account, createdSequence })
   countWithdrawals(stage, full, rest)

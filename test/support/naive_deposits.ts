@@ -37,6 +37,9 @@ export interface Deposit {
   amount: bigint
   /** In suspense and in no total. */
   uncounted: boolean
+  /** It found no row and is known: place in the list of those, the last one fills a gap. */
+  told: Decoded
+  sequence: number
 }
 
 /** What nobody has yet; the last row may stand for several. */
@@ -104,11 +107,14 @@ export function creditDeposit(ex: NaiveExchange, command: Decoded): void {
   const chain = ex.vault.chains[row]!
   const amount = BigInt(command['amount']!)
   if (!isBehind([block, log], chain.last) || isRemembered(ex, command)) {
+    if (findAgain(ex, command)) return
     return void ex.result(command, { account: -1, detail: -1, detail2: 1 })
   }
   const account = ex.accounts.findIndex((each) => each.application === command['application'] && each.address === command['beneficiary'])
   const counted = asset >= 0 && fits(ex, asset, amount)
-  const deposit: Deposit = { chain: row, block, log, txHash: String(command['txHash']), asset, amount, uncounted: !counted }
+  const deposit: Deposit = {
+    chain: row, block, log, txHash: String(command['txHash']), asset, amount, uncounted: !counted, told: command, sequence: ex.sequence,
+  }
   ex.vault.deposits.push(deposit)
   chain.last = [block, log]
   const isNothing = asset >= 0 && amount === 0n
@@ -128,12 +134,41 @@ function isRemembered(ex: NaiveExchange, command: Decoded): boolean {
   return found !== undefined
 }
 
+/** One that found no row: now its account is there, or a row. */
+function findAgain(ex: NaiveExchange, command: Decoded): boolean {
+  const { vault, genesis: { limits: { suspense: most } } } = ex
+  const at = vault.lost.findIndex(({ told }) => ['chain', 'block', 'logIndex', 'txHash'].every((name) => told[name] === command[name]))
+  if (at < 0) return false
+  const deposit = vault.lost[at]!
+  const [asset, amount] = [Number(command['asset']), BigInt(command['amount']!)]
+  const counted = asset >= 0 && fits(ex, asset, amount)
+  const owner = !counted ? -1
+    : ex.accounts.findIndex((each) => each.application === command['application'] && each.address === command['beneficiary'])
+  if (owner < 0 && vault.freeSuspense.length === 0 && vault.suspenseUsed >= most - 1) return false
+  const end = vault.lost.pop()!
+  if (end !== deposit) vault.lost[at] = end
+  const last = vault.suspended.find(({ row }) => row === most - 1)!
+  if (--last.deposits === 0) {
+    vault.suspended.splice(vault.suspended.indexOf(last), 1)
+    vault.suspenseUsed = most - 1
+  }
+  const isNothing = asset >= 0 && amount === 0n
+  Object.assign(deposit, { asset, amount, uncounted: !counted })
+  const suspense = isNothing || owner >= 0 ? -1 : suspend(ex, command, deposit)
+  if (counted) ex.issued[asset] = ex.issued[asset]! + amount
+  if (owner >= 0 && !isNothing) credit(ex, owner, asset, amount)
+  tell(ex, command, isNothing ? -1 : owner, suspense)
+  ex.result(command, { account: isNothing ? -1 : owner, detail: suspense })
+  return true
+}
+
 /** A row of its own; the last row is for all that find no other, of which it keeps nothing but how many they are. */
 function suspend(ex: NaiveExchange, command: Decoded, deposit: Deposit): number {
   const { vault, genesis: { limits: { suspense: most } } } = ex
   const known = vault.suspended.find(({ row }) => row === most - 1)
   const full = vault.freeSuspense.length === 0 && vault.suspenseUsed >= most - 1
   if (full) deposit.uncounted = true
+  if (full && ex.inForce >= 5 && vault.lost.length < most * 4) vault.lost.push(deposit)
   if (full && known !== undefined) known.deposits++
   if (full && known !== undefined) return known.row
   const row = vault.freeSuspense.pop() ?? vault.suspenseUsed++

@@ -69,6 +69,8 @@ export class Vault {
   readonly suspended: Suspended[] = []
   readonly freeSuspense: number[] = []
   suspenseUsed = 0
+  /** Of deposits those that found no row and are known. */
+  readonly lost: Deposit[] = []
   readonly chains: Chain[] = []
   /** All that were ever taken. */
   readonly deposits: Deposit[] = []

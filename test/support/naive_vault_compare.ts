@@ -1,7 +1,8 @@
 /** Rows of money in and out of the engine against what the naive exchange has in its lists. */
 import { SCALAR } from '../../core/state/columns.ts'
 import {
-  DEPOSIT_ID, DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT, FAUCET_MINT_WORDS, FAUCET_MINTS, SETTLEMENT_ROW, SETTLEMENT_WORDS, SETTLEMENTS,
+  DEPOSIT_ID, DEPOSIT_ID_WORDS, DEPOSIT_IDS, FAUCET_MINT, FAUCET_MINT_WORDS, FAUCET_MINTS, LOST_DEPOSIT, LOST_DEPOSIT_WORDS, SETTLEMENT_ROW,
+  SETTLEMENT_WORDS, SETTLEMENTS,
   SUSPENSE, SUSPENSE_WORDS, VAULT, VAULT_ACCOUNT, VAULT_ACCOUNT_WORDS, VAULT_CHAIN, VAULT_CHAIN_WORDS, VAULT_TOTAL, VAULT_TOTAL_WORDS,
   WITHDRAWAL_ROW, WITHDRAWAL_WORDS,
 } from '../../core/state/vault_rows.ts'
@@ -23,6 +24,7 @@ export function compareVault(state: State, naive: NaiveExchange): void {
   naive.accounts.forEach((_, account) => compareAccount(state, naive, account))
   compareWithdrawals(state, naive)
   compareSuspense(state, naive)
+  compareLost(state, naive)
   compareChains(state, naive)
   compareRings(state, naive)
   compareSettlements(state, naive)
@@ -134,6 +136,23 @@ function compareSuspense(state: State, naive: NaiveExchange): void {
     same(`beneficiary of suspense row ${row}`, hexOf(words, at + SUSPENSE.BENEFICIARY, 20), whole(String(told['beneficiary']), 20))
     same(`token of suspense row ${row}`, hexOf(words, at + SUSPENSE.TOKEN, 20), whole(String(told['token']), 20))
   }
+}
+
+function compareLost(state: State, naive: NaiveExchange): void {
+  const { lost } = naive.vault
+  same('deposits without a row', state.vault[VAULT.LOST], lost.length)
+  lost.forEach(({ told, sequence }, number) => {
+    const at = number * LOST_DEPOSIT_WORDS
+    const [words, f64] = [state.lostDeposits, state.lostDepositsF64]
+    same(`deposit ${number} without a row`, [
+      words[at + LOST_DEPOSIT.CHAIN], words[at + LOST_DEPOSIT.LOG_INDEX], f64[(at + LOST_DEPOSIT.BLOCK) >>> 1],
+      f64[(at + LOST_DEPOSIT.SEQUENCE) >>> 1], words[at + LOST_DEPOSIT.APPLICATION],
+      hexOf(words, at + LOST_DEPOSIT.TX_HASH, 32), hexOf(words, at + LOST_DEPOSIT.BENEFICIARY, 20),
+    ], [
+      told['chain'], told['logIndex'], told['block'], sequence, told['application'], whole(String(told['txHash']), 32),
+      whole(String(told['beneficiary']), 20),
+    ])
+  })
 }
 
 function compareChains(state: State, naive: NaiveExchange): void {

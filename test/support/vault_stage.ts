@@ -35,7 +35,7 @@ const KEY: Hex = `0x${'11'.repeat(32)}`
 export const OPERATOR = privateKeyToAccount(KEY)
 
 /** USD has more decimals than places, BTC as many; GOLD is not on the hub. */
-function stageGenesis(limits: Record<string, number>): string {
+function stageGenesis(limits: Record<string, number>, minSweepRaw = '1000'): string {
   const genesis = JSON.parse(genesisText({
     limits: { priceTicks: 65_536, withdrawalLifetimeMs: 60_000, ...limits }, dailyLimit: 5,
     assets: [['USD', 6, '1000'], ['BTC', 8, '10'], ['GOLD', 2, '5']], pairs: [pairSpec('BTC/USD')],
@@ -44,7 +44,7 @@ function stageGenesis(limits: Record<string, number>): string {
     chains: [{
       chainId: 1328, shortName: 'hub', hub: true,
       assets: [
-        { symbol: 'USD', tokenAddress: USD_TOKEN, decimals: 9, minSweepRaw: '1000' },
+        { symbol: 'USD', tokenAddress: USD_TOKEN, decimals: 9, minSweepRaw },
         { symbol: 'BTC', tokenAddress: BTC_TOKEN, decimals: 8, minSweepRaw: '10' },
       ],
     }],
@@ -81,11 +81,11 @@ export class VaultStage {
   #places: Places | null = null
   readonly #commands: VaultCommands
 
-  constructor(chain: DevnetNode, node: LyingNode, limits: Record<string, number>, flags: readonly string[]) {
+  constructor(chain: DevnetNode, node: LyingNode, genesis: string, flags: readonly string[]) {
     this.chain = chain
     this.time = chain.time * 1000
     this.node = node
-    this.bench = createBench(stageGenesis(limits))
+    this.bench = createBench(genesis)
     this.books = readBooks(this.state, new Int32Array(new SharedArrayBuffer(64)))
     this.config = readConfig(['--data-dir', chain.directory, '--chain-timeout-ms', '5000', ...flags], {})!
     this.#commands = {
@@ -266,10 +266,13 @@ export class VaultStage {
 
 export const walletOf = (number: number): PrivateKeyAccount => privateKeyToAccount(`0x${(number + 1000).toString(16).padStart(64, '0')}`)
 
-/** A stage whose contracts stand. */
-export async function vaultStage(t: Test, limits: Record<string, number> = {}, flags: readonly string[] = []): Promise<VaultStage> {
-  const chain = await startDevnet(t, parseGenesis(stageGenesis(limits)))
-  const stage = new VaultStage(chain, await startLyingNode(t, chain.url), limits, flags)
+/** A stage whose contracts stand. `minSweepRaw`: of USD. */
+export async function vaultStage(
+  t: Test, limits: Record<string, number> = {}, flags: readonly string[] = [], minSweepRaw?: string,
+): Promise<VaultStage> {
+  const genesis = stageGenesis(limits, minSweepRaw)
+  const chain = await startDevnet(t, parseGenesis(genesis))
+  const stage = new VaultStage(chain, await startLyingNode(t, chain.url), genesis, flags)
   await stage.until('the vault', () => stage.vault.report().chains[0]!.cursor >= 0 && stage.places !== null)
   return stage
 }

@@ -29,7 +29,7 @@ import { countCopies, FOLLOW_LOOK, FOLLOWED } from '../support/counted_copies.ts
 import { countLiquidation, MARGIN_FILL } from '../support/counted_liquidation.ts'
 import { BUCKETS, countMargin, FAMILY } from '../support/counted_margin.ts'
 import { broughtBy, countReferrals } from '../support/counted_referrals.ts'
-import { countVault, DEPOSIT_LOOK } from '../support/counted_vault.ts'
+import { countVault, DEPOSIT_LOOK, LOST, SUSPENSE } from '../support/counted_vault.ts'
 import { countWaiting, QUEUE_LOOK, WAITING_LOOK, WAITING_MOST } from '../support/counted_waiting.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
@@ -114,13 +114,13 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.UPDATE_FOLLOW]: FEW,
   [CommandType.STOP_FOLLOW]: FEW,
   [CommandType.SET_COPY_PROGRAM]: FEW,
-  // Money in and out (support/counted_vault.ts): a look at every deposit of the ring, and nothing that grows with users.
+  // Money in and out (support/counted_vault.ts): a look at every deposit of the ring and of the list, and nothing that grows with users.
   [CommandType.INITIATE_WITHDRAWAL]: FEW,
   [CommandType.ADVANCE_WITHDRAWAL]: FEW,
   [CommandType.REVIEW_WITHDRAWAL]: FEW,
   [CommandType.SET_WITHDRAWAL_TERMS]: FEW,
   [CommandType.STOP_WITHDRAWALS]: FEW,
-  [CommandType.CREDIT_DEPOSIT]: DEPOSIT_IDS * DEPOSIT_LOOK,
+  [CommandType.CREDIT_DEPOSIT]: (DEPOSIT_IDS + LOST) * DEPOSIT_LOOK,
   [CommandType.ADVANCE_CHAIN]: DEPOSIT_IDS * DEPOSIT_LOOK,
   [CommandType.ASSIGN_SUSPENSE]: FEW,
   [CommandType.OPEN_SETTLEMENT]: FEW,
@@ -137,6 +137,7 @@ class Stage extends CountedStage {
       limits: {
         orders: 1_048_576, receipts: 65_536, openOrdersPerAccount: 65_536, accounts: 8192, sessions: 16_384, sessionsPerAccount: 8,
         agents: 4096, agentsPerAccount: 16, subAccountsPerMaster: 500, spendLimits: 32_768, applications: 64, assets: 4, pairs: 4,
+        suspense: SUSPENSE,
       },
       dailyLimit: 2, pairs, rules, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 9, '1000']],
     }))

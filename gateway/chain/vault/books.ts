@@ -6,8 +6,9 @@ import { readAccount, type AccountView } from '../../../core/view/accounts.ts'
 import { Applications } from '../../../core/view/applications.ts'
 import { findMember, masterOf } from '../../../core/view/families.ts'
 import {
-  chainCursors, openWithdrawals, settlementState, suspenseRows, takenBehind, vaultTotals, withdrawalAt, withdrawalsStopped,
-  type ChainCursorView, type SettlementView, type SuspenseView, type TakenView, type VaultTotalsView, type WithdrawalView,
+  chainCursors, lostDeposits, openWithdrawals, settlementState, suspenseRows, takenBehind, vaultTotals, withdrawalAt, withdrawalsStopped,
+  type ChainCursorView, type LostDepositView, type SettlementView, type SuspenseView, type TakenView, type VaultTotalsView,
+  type WithdrawalView,
 } from '../../../core/view/vault.ts'
 import { toBytes, type Hex } from '../values.ts'
 import { DEFAULT_APPLICATION, applicationBytes } from './deposit_address.ts'
@@ -21,6 +22,8 @@ export interface Books {
   withdrawal(row: number, sequence: number): WithdrawalView | null
   totals(asset: Asset): VaultTotalsView
   suspense(): readonly SuspenseView[]
+  /** Deposits that found no row in suspense; `hasRoom`: there is one now. */
+  lost(): { readonly hasRoom: boolean; readonly lost: readonly LostDepositView[] }
   cursors(): readonly ChainCursorView[]
   /** Deposits of a chain that were taken behind this block; `whole`: all of them. */
   taken(chain: number, block: number): { readonly whole: boolean; readonly taken: readonly TakenView[] }
@@ -33,6 +36,8 @@ export interface Books {
   applicationBytes(row: number): Hex
   /** Who has this wallet in that application; `null`: nobody, or it cannot be told now. */
   owner(application: number, wallet: Hex): AccountView | null
+  /** Whether nobody has it; false when it cannot be told now. */
+  isNobody(application: number, wallet: Hex): boolean
   accounts(): number
   account(row: number): AccountView
   isSubAccount(row: number): boolean
@@ -51,6 +56,7 @@ export function readBooks(state: State, gate: Int32Array): Books {
     withdrawal: (row, sequence) => withdrawalAt(state, row, sequence),
     totals: ({ index }) => vaultTotals(state, index),
     suspense: () => suspenseRows(state),
+    lost: () => lostDeposits(state),
     cursors: () => chainCursors(state),
     taken: (chain, block) => takenBehind(state, chain, block),
     settlement: () => settlementState(state),
@@ -63,6 +69,10 @@ export function readBooks(state: State, gate: Int32Array): Books {
     owner(application, wallet) {
       const found = findMember(state, application, toBytes(wallet))
       return found === null || found.account < 0 ? null : readAccount(state, found.account)
+    },
+    isNobody(application, wallet) {
+      const found = findMember(state, application, toBytes(wallet))
+      return found !== null && found.account < 0
     },
     accounts: () => Atomics.load(state.scalars, SCALAR.ACCOUNTS),
     account: (row) => readAccount(state, row),

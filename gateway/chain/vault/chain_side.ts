@@ -54,6 +54,11 @@ export class ChainSide {
     return sight
   }
 
+  /** Sends deposits again that found no row in suspense. */
+  lookAgain(sight: ChainSight): Promise<void> {
+    return this.deposits.again(this.node, this.#vault, sight)
+  }
+
   /** Atoms of an asset that the vault has on this chain, as far as the engine may know. Throws ChainUnavailable. */
   async holding(asset: Asset): Promise<bigint> {
     const token = tokenOfAsset(this.tokens, asset.index)

@@ -82,6 +82,7 @@ export class Hub {
       payable = await this.#payable(sight, open)
     })
     await part('withdrawals', () => this.withdrawals.look(sight, this.#parts.books.withdrawals(), payable))
+    await part('deposits without a row', () => this.side.lookAgain(sight))
     await part('settlement', () => this.settlement.look(sight))
     await part('faucet', () => this.faucet.look(sight))
     await part('sweeps', () => this.side.sweeper.look(sight))

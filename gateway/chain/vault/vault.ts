@@ -147,6 +147,7 @@ export class Vault {
   async #follow(side: ChainSide): Promise<void> {
     side.watch.connected = await this.#try(`chain ${side.node.chainId}`, async () => {
       const sight = await side.look((logs, cursor) => side.deposits.take(logs, cursor))
+      if (sight !== null) await this.#part(`deposits without a row of chain ${side.node.chainId}`, () => side.lookAgain(sight))
       if (sight !== null) await this.#part(`sweeps of chain ${side.node.chainId}`, () => side.sweeper.look(sight))
     })
   }
