@@ -26,7 +26,7 @@ export const assetId = (symbol: string): string => uuid(1, markets.assets.findIn
 export function groundsOf(examples: readonly Example[]): { genesis: string; grounds: Ground[] } {
   const pairs: Json[] = []
   const addPair = (market: string): Json => {
-    const pair = { id: uuid(2, pairs.length), symbol: `${market}-${pairs.length}`, base: 'BTC', marketType: 'SPOT' }
+    const pair = { id: uuid(2, pairs.length), symbol: `B${pairs.length}/USD`, base: 'BTC', marketType: 'SPOT' }
     pairs.push({ ...pair, ...markets.markets[market]! })
     return pair
   }
