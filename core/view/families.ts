@@ -22,16 +22,24 @@ export const hasConsented = (state: State, sub: number): boolean => get(state, p
 /** Row of an account's master; -1: it is one. Written before anybody can name the account; a sub-account stays one. */
 export const masterOf = (state: State, account: number): number => get(state, profileRow(state, account), PROFILE.MASTER) - 1
 
+/** What {@link findMember} finds: rows, -1: none; `consented`: the wallet agreed to its master. */
+export interface Member {
+  readonly account: number
+  readonly master: number
+  readonly consented: boolean
+}
+
 /**
- * The account of (application, wallet of 20 bytes) and its master, -1 each: none. Safe while the matcher writes: an account that is being
+ * The account of (application, wallet of 20 bytes) and its master. Safe while the matcher writes: an account that is being
  * made meanwhile may be missed, or be without its master. `null` while it cannot be told (view/consistent.ts).
  */
-export function findMember(state: State, application: number, wallet: Uint8Array): { account: number; master: number } | null {
+export function findMember(state: State, application: number, wallet: Uint8Array): Member | null {
   const words = new Int32Array(5)
   new Uint8Array(words.buffer).set(wallet)
   return whileOwned(state, () => {
     const account = findAccount(state, application, words, 0)
-    return { account, master: account < 0 ? -1 : masterOf(state, account) }
+    if (account < 0) return { account, master: -1, consented: false }
+    return { account, master: masterOf(state, account), consented: hasConsented(state, account) }
   }, true)
 }
 

@@ -5,7 +5,7 @@
  * sign-in thread goes on answering.
  *
  * The text names the application as it is called when it is signed and when it is checked, and the wallet whose sub-account the signing one
- * is: a change of either ends the sign-ins under way.
+ * is without having agreed: a change of either ends the sign-ins under way.
  *
  * It opens no session and makes no account: after its reply the gateway sends the command through its ring. Rows that a signature leads to
  * are budgeted here, per client network and per master. It keeps nothing across restarts (a challenge of before is NONCE_INVALID) and
@@ -35,6 +35,7 @@ import { createContractCheck } from './contract.ts'
 import { createContractFlags } from './contract_flags.ts'
 import { createNonceSeal, createSpentNonces, type Bond, type Nonce } from './nonces.ts'
 import { verifySignature } from './verifier.ts'
+import { NO_VERDICTS, REJECTIONS, type Rejection } from './rejection.ts'
 import { createWalletPool, type Verdict, type WalletPool } from './wallet.ts'
 
 /** sodium-native has no types. The check: canonical encoding, on the curve, in the prime-order group, not of small order. */
@@ -75,6 +76,11 @@ const textOf = (entry: Nonce, application: ApplicationView): string =>
   challengeText(entry, { application: application.name, host: config.publicHost, chainId: genesis.chainId })
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+/** Hex digits of a compact signature (EIP-2098). */
+const COMPACT_DIGITS = 128
+/** Of a nonce that is not of this sign-in: another wallet's, key's or application's, of before a restart, expired, or nobody's. */
+const NONCE_UNKNOWN = { reason: 'NONCE_UNKNOWN' }
+const NOT_POSSESSED = { field: 'sessionSignature', reason: 'WRONG_SESSION_SIGNATURE' }
 /** What each limit counts. */
 const COUNTED = new Map<Limit, string>([
   [addressLimit, 'sign-ins of a wallet in a second'], [networkLimit, 'sign-ins from an address in a second'],
@@ -105,8 +111,9 @@ function validSessionKey(key: string): boolean {
 }
 
 /**
- * What a sign-in of `address` is bound to; the rows of its account and of the master whose sub-account it is, -1: none. `null` while
- * that cannot be read.
+ * What a sign-in of `address` is bound to; the rows of its account and of the master that the text names, -1: none. `null` while that
+ * cannot be read. The text names a master only as long as the wallet has not agreed to it: anybody may ask for the text of any wallet, so
+ * it never tells whose sub-account a wallet is that agreed.
  */
 function signInBond(
   address: string, sessionPublicKey: string, { application }: ApplicationView,
@@ -114,7 +121,8 @@ function signInBond(
   const wallet = address.toLowerCase()
   const member = findMember(state, application, Buffer.from(wallet.slice(2), 'hex'))
   if (member === null) return null
-  const { account, master } = member
+  const { account } = member
+  const master = member.consented ? -1 : member.master
   const masterAddress = master < 0 ? null : `0x${Buffer.from(readAccount(state, master).address).toString('hex')}`
   return { bond: { purpose: 'sign-in', address: wallet, sessionPublicKey, application, master: masterAddress }, account, master }
 }
@@ -142,13 +150,16 @@ function challenge(request: ChallengeRequest): ChallengeReply | RefusalReply {
   return { id, nonce: entry.nonce, message: textOf(entry, application), expiresAt: Math.floor(entry.expiresAt / 1000) }
 }
 
+/** What became of a signature: `busy`, `failed` and `late` are no verdict. */
+type Outcome = Exclude<Verdict, 'rejected'> | 'late' | Rejection
+
 /**
  * Whether the wallet of this challenge signed its text, `message`, with `text`. The key is tried first, whatever the address is: most are
  * ordinary, and an account that delegates its code still has its key. The chain is asked only about wallets that may be contracts.
  */
-async function verdictOn({ address }: Nonce, message: string, text: string, network: string, pool: WalletPool): Promise<Verdict> {
+async function outcomeOf({ address }: Nonce, message: string, text: string, network: string, pool: WalletPool): Promise<Outcome> {
   const digits = signatureDigits(text)
-  if (digits === null) return 'rejected'
+  if (digits === null) return 'SIGNATURE_TOO_LONG'
   const eligible = flags.eligible(address)
   if (eligible === null) {
     counters[SIGN_IN.flag_failures]!++
@@ -162,7 +173,11 @@ async function verdictOn({ address }: Nonce, message: string, text: string, netw
     counters[SIGN_IN.recovery_seconds]! += (performance.now() - started) / 1000
     if (verdict !== 'rejected') return verdict
   }
-  return eligible && asksChain ? contracts.verify({ address, message, signature: digits }, network) : 'rejected'
+  const ofKey: Rejection = signature !== null ? 'WRONG_SIGNER' : digits.length === COMPACT_DIGITS ? 'COMPACT_SIGNATURE' : 'SIGNATURE_FORM'
+  if (!eligible || !asksChain) return ofKey
+  const outcome = await contracts.verify({ address, message, signature: digits }, network)
+  // Without code the address is a key's: then what is wrong with the signature of a key says more.
+  return outcome === 'NO_CODE' && ofKey !== 'SIGNATURE_FORM' ? ofKey : outcome
 }
 
 /** Counts how a request ended, for the metrics. */
@@ -178,6 +193,16 @@ function count(request: SignInRequest, reply: SignInReply): void {
 function possesses(key: string, sessionSignature: string | undefined, message: string): boolean {
   if (sessionSignature === undefined || sessionSignature === null) return true
   return verifySignature(Buffer.from(sessionSignature, 'hex'), Buffer.from(message, 'utf8'), Buffer.from(key, 'hex'))
+}
+
+/** The refusal of a signature, with its reason for the support of wallets. */
+function rejection(id: number, outcome: Outcome): RefusalReply {
+  if (outcome === 'late') {
+    return { id, refusal: 'VERIFICATION_UNAVAILABLE', message: NO_VERDICTS.CONTRACT_TIMEOUT, details: { reason: 'CONTRACT_TIMEOUT' } }
+  }
+  if (outcome === 'busy' || outcome === 'failed' || outcome === 'signed') return refuse(id, 'VERIFICATION_UNAVAILABLE')
+  const message = `${REFUSALS.INVALID_SIGNATURE.message}: ${REJECTIONS[outcome]}`
+  return { id, refusal: 'INVALID_SIGNATURE', message, details: { reason: outcome } }
 }
 
 /**
@@ -196,16 +221,16 @@ async function signatureRefusal(
   const early = over()
   if (early !== null) return early
   const taking = spent.take(entry.nonce, entry.address, network)
-  if (taking === 'spent') return refuse(id, 'NONCE_INVALID')
+  if (taking === 'spent') return refuse(id, 'NONCE_INVALID', { reason: 'NONCE_SPENT' })
   if (taking === 'share') return refuse(id, 'RATE_LIMIT_EXCEEDED', { retryAfter: SHARE_RETRY_S })
   if (taking === 'full') return refuse(id, 'VERIFICATION_UNAVAILABLE')
-  const verdict = await verdictOn(entry, message, signature, network, pool)
-  if (verdict === 'failed' && !stopping) post({ type: 'log', level: 'error', message: 'a wallet thread failed' })
+  const outcome = await outcomeOf(entry, message, signature, network, pool)
+  if (outcome === 'failed' && !stopping) post({ type: 'log', level: 'error', message: 'a wallet thread failed' })
   // Others of the same wallet may have drawn meanwhile.
-  const late = verdict === 'signed' ? over() : null
-  if (verdict !== 'signed' || late !== null) {
+  const usedUp = outcome === 'signed' ? over() : null
+  if (outcome !== 'signed' || usedUp !== null) {
     spent.giveBack(entry.nonce)
-    return late ?? refuse(id, verdict === 'rejected' ? 'INVALID_SIGNATURE' : 'VERIFICATION_UNAVAILABLE')
+    return usedUp ?? rejection(id, outcome)
   }
   for (const [limit, key] of budgets) limit.acquire(key)
   spent.spend(entry.nonce, entry.address, network)
@@ -225,9 +250,9 @@ async function verify(request: VerifyRequest, pool: WalletPool): Promise<VerifyR
   if (found === null) return refuse(id, 'VERIFICATION_UNAVAILABLE')
   const { bond, account, master } = found
   const entry = seal.open(nonce, bond)
-  if (entry === null) return refuse(id, 'NONCE_INVALID')
+  if (entry === null) return refuse(id, 'NONCE_INVALID', NONCE_UNKNOWN)
   const message = textOf(entry, application)
-  if (!possesses(sessionPublicKey, sessionSignature, message)) return refuse(id, 'INVALID_SIGNATURE', { field: 'sessionSignature' })
+  if (!possesses(sessionPublicKey, sessionSignature, message)) return refuse(id, 'INVALID_SIGNATURE', NOT_POSSESSED)
   const budgets: [Limit, string][] = [[addressLimit, bond.address]]
   if (request.delegated !== true && account < 0) budgets.push([accountLimit, networkOf(request.ip)])
   return (await signatureRefusal(request, entry, message, budgets, pool)) ?? { id, application: application.application, master }
@@ -239,7 +264,7 @@ async function consent(request: ConsentRequest, pool: WalletPool): Promise<Conse
   if (refused !== null) return refused
   const application = applications.at(index)
   const entry = seal.open(nonce, consentBond(address, sessionPublicKey, index, master))
-  if (application === undefined || entry === null) return refuse(id, 'NONCE_INVALID')
+  if (application === undefined || entry === null) return refuse(id, 'NONCE_INVALID', NONCE_UNKNOWN)
   const budgets: [Limit, string][] = [[addressLimit, entry.address]]
   const member = findMember(state, index, Buffer.from(entry.address.slice(2), 'hex'))
   if (member === null) return refuse(id, 'VERIFICATION_UNAVAILABLE')

@@ -38,7 +38,8 @@ export interface ChainClient {
   move(url: string | null): void
   /** Code at the address, lowercase hex; `0x` when there is none. Throws {@link ChainUnavailable}, as the next. */
   code(address: string, signal: AbortSignal): Promise<string>
-  call(address: string, data: string, signal: AbortSignal): Promise<CallAnswer>
+  /** With so much gas. */
+  call(address: string, data: string, gas: number, signal: AbortSignal): Promise<CallAnswer>
 }
 
 export interface RpcFailure {
@@ -97,9 +98,9 @@ export function createChainClient(chainId: number, counters: Float64Array, now: 
       if ('error' in answer) throw unusable('no code')
       return dataOf(answer.result)
     },
-    async call(address, data, signal) {
+    async call(address, data, gas, signal) {
       await checkChain(signal)
-      const answer = await ask('eth_call', [{ to: address, data, gas: `0x${CALL_GAS.toString(16)}` }, 'latest'], signal)
+      const answer = await ask('eth_call', [{ to: address, data, gas: `0x${gas.toString(16)}` }, 'latest'], signal)
       if ('result' in answer) return dataOf(answer.result)
       if (isOfContract(answer.error)) return null
       throw unusable('no call')

@@ -23,11 +23,11 @@ import { field } from './schema.ts'
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const SESSION_KEY = /^[0-9a-f]{64}$/
-const WALLET_SIGNATURE = /^(0x)?[0-9a-fA-F]+$/
+const WALLET_SIGNATURE = /^(0x)?([0-9a-fA-F]{2})+$/
 const SESSION_SIGNATURE = /^[0-9a-f]{128}$/
 describeForm(ADDRESS, 'a wallet address: 0x and 40 hex digits')
 describeForm(SESSION_KEY, 'an ed25519 public key: 64 lowercase hex digits')
-describeForm(WALLET_SIGNATURE, 'a signature in hex; 0x is optional')
+describeForm(WALLET_SIGNATURE, 'a signature in hex, two digits a byte; 0x is optional')
 describeForm(SESSION_SIGNATURE, 'an ed25519 signature: 128 lowercase hex digits')
 export const Address = Type.String({ pattern: ADDRESS.source })
 export const SessionKey = Type.String({ pattern: SESSION_KEY.source })
@@ -106,7 +106,8 @@ export const Verify = operation({
   summary: 'Open a session',
   description: 'Checks the signature of the wallet over the text of the challenge and registers the session public key. From then on '
     + 'requests are signed with the session key; there are no tokens. Send `sessionSignature`, the session key over the same text, as '
-    + 'proof that you have it. A nonce opens one session; a rejected signature is 401, 503 is no verdict, and both leave it usable.',
+    + 'proof that you have it. A nonce opens one session; a rejected signature is 401, 503 is no verdict, and both leave it usable. '
+    + '`details.reason` says why.',
   answer: 'The session is open.',
   refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', ...COMMAND],
   bodyMax: VERIFY_BODY_MAX,

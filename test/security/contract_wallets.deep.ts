@@ -124,7 +124,7 @@ function goodWallets(t: Test, exchange: Exchange, chain: string): Promise<unknow
 }
 
 function families(t: Test, exchange: Exchange, chain: string): Promise<unknown> {
-  return t.test('a contract wallet agrees to a master as it signs in, and its texts say so', async (t) => {
+  return t.test('a contract wallet agrees to a master as it signs in, and tells nobody whose sub-account it is', async (t) => {
     const [{ address, owner }] = (await deployWallets(chain, 1)) as [OwnedWallet]
     const clientOf = (wallet: string, key: PrivateKeyAccount): Client => {
       const signMessage = (message: string): Promise<Hex> => key.signMessage({ message })
@@ -138,7 +138,7 @@ function families(t: Test, exchange: Exchange, chain: string): Promise<unknown> 
     const consent = await clientOf(address, owner).consentTo(key.address, master.signer!.publicKey)
     t.match(await master.CreateSubAccount(consent), { subAccount: { address, accountType: 'sub', consented: true } })
     const { body } = await post(exchange, 'challenge', { address, sessionPublicKey: sodiumSigner().publicKey })
-    t.ok((body as { message?: string }).message!.includes(`Sub-account of: ${key.address}`))
+    t.notMatch((body as { message?: string }).message!, new RegExp(key.address, 'i'))
     const sub = clientOf(address, owner)
     t.match(await sub.signIn(), { isNewUser: false })
     t.match(await sub.GetProfile(), { accountType: 'sub' })
@@ -180,7 +180,7 @@ function answers(t: Test, exchange: Exchange, chain: string): Promise<unknown> {
     const longer = await deploy(chain, 'LengthWallet', [8193n])
     t.equal(await outcome(exchange, longer, () => bytes(8193).slice(2) as Hex), REJECTED, '8193 bytes in 16386 characters')
     t.equal(await outcome(exchange, longer, () => bytes(8193)), '400 VALIDATION_ERROR', '16388 characters')
-    t.equal(await outcome(exchange, longer, () => `${bytes(100)}0`), REJECTED, 'half a byte')
+    t.equal(await outcome(exchange, longer, () => `${bytes(100)}0`), '400 VALIDATION_ERROR', 'half a byte')
   })
 }
 
@@ -213,7 +213,7 @@ function accounts(t: Test, exchange: Exchange, chain: string): Promise<unknown> 
     t.equal(await outcome(exchange, key.address, signing(key)), 'signed')
     const [wallet] = (await deployWallets(chain, 1)) as [OwnedWallet]
     const signature = async (message: string): Promise<Hex> => wrapped(stranger.address, '0x', await signing(wallet.owner)(message))
-    t.equal(await outcome(exchange, wallet.address, signature), REJECTED, 'the wrapper is passed on as it is')
+    t.equal(await outcome(exchange, wallet.address, signature), 'signed', 'the signature inside the wrapper counts')
   })
 }
 

@@ -78,11 +78,12 @@ class Desk {
   }
 
   /** Makes the account of a wallet in the first application, as a sub-account of the account in row `master`; its row. */
-  addAccount(wallet: string, master = -1): number {
+  addAccount(wallet: string, master = -1, consented = false): number {
     const words = new Int32Array(5)
     new Uint8Array(words.buffer).set(Buffer.from(wallet.slice(2), 'hex'))
     const account = createAccount(this.state, 0, words, 0)
     this.state.profiles[account * PROFILE_WORDS + PROFILE.MASTER] = master + 1
+    this.state.profiles[account * PROFILE_WORDS + PROFILE.CONSENTED] = consented ? 1 : 0
     return account
   }
 }
@@ -272,7 +273,7 @@ await t.test("a session key's own signature is checked when it is given", async 
   const { secretKey } = client.key
   for (const sessionSignature of [by(stranger.secretKey, message), by(secretKey, `${message} `), '00'.repeat(64), 'ab', '', 'zz']) {
     const reply = (await client.verify(proof, { sessionSignature })) as RefusalReply
-    t.same([reply.refusal, reply.details], ['INVALID_SIGNATURE', { field: 'sessionSignature' }])
+    t.same([reply.refusal, reply.details], ['INVALID_SIGNATURE', { field: 'sessionSignature', reason: 'WRONG_SESSION_SIGNATURE' }])
   }
   t.equal(codeOf(await client.verify(proof, { sessionSignature: by(secretKey, message) })), 'signed', 'and costs no nonce')
 })
@@ -327,7 +328,24 @@ await t.test('accounts that sign-ins of one network make are budgeted; those who
   t.equal(codeOf(await known.verify(await known.proof())), 'signed')
 })
 
-await t.test('a sign-in text of a linked wallet names its master, and one from before the link is no longer good', async (t) => {
+await t.test('whoever asks for the text of a wallet is not told whose sub-account it agreed to be', async (t) => {
+  const desk = await deskOf(t)
+  const [client, master, stranger] = [new Client(desk), new Client(desk), new Client(desk)]
+  const lines = async (): Promise<string[]> => {
+    const asked = { address: client.wallet.address, sessionPublicKey: stranger.sessionPublicKey, ip: '203.0.113.7' }
+    const { message } = (await desk.ask({ ...asked, kind: 'challenge' })) as ChallengeReply
+    return message.split('\n').filter((line) => !/^(Nonce|Issued at|Expires at): /.test(line))
+  }
+  const alone = await lines()
+  const before = await client.proof()
+  const row = desk.addAccount(master.wallet.address)
+  desk.addAccount(client.wallet.address, row, true)
+  t.same(await lines(), alone, 'the same as of a wallet that nobody knows')
+  t.same(await client.verify(before), { id: desk.next - 1, application: 0, master: -1 }, 'and its signature is good')
+  t.same(await client.verify(await client.proof()), { id: desk.next - 1, application: 0, master: -1 })
+})
+
+await t.test('a text of a wallet that has not agreed names its master, and one from before the link is no longer good', async (t) => {
   const desk = await deskOf(t)
   const [client, master] = [new Client(desk), new Client(desk)]
   const before = await client.proof()

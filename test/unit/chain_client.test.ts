@@ -35,7 +35,7 @@ t.test('code and calls are answered, the chain is checked once a minute', async 
   const setting = await setup(t)
   const { stub, client, counters } = setting
   t.equal(await client.code(ADDRESS, patient()), '0x6000')
-  t.equal(await client.call(ADDRESS, '0x01', patient()), ACCEPTED)
+  t.equal(await client.call(ADDRESS, '0x01', CALL_GAS, patient()), ACCEPTED)
   t.same(stub.asked, ['eth_chainId', 'eth_getCode', 'eth_call'])
   setting.time += 59_999
   await client.code(ADDRESS, patient())
@@ -44,7 +44,7 @@ t.test('code and calls are answered, the chain is checked once a minute', async 
   await client.code(ADDRESS, patient())
   t.same(stub.asked.slice(4), ['eth_chainId', 'eth_getCode'])
   stub.said = { result: '0xABCD' }
-  t.equal(await client.call(ADDRESS, '0x', patient()), '0xabcd', 'in lower case')
+  t.equal(await client.call(ADDRESS, '0x', CALL_GAS, patient()), '0xabcd', 'in lower case')
   client.move(stub.url)
   await client.code(ADDRESS, patient())
   t.equal(stub.asked.at(-2), 'eth_chainId', 'and again after a move')
@@ -66,9 +66,9 @@ for (const fault of FAULTS) {
     if (fault === 'wrong chain' || fault === 'no chain id') return
     stub.fault = fault
     await t.rejects(client.code(ADDRESS, signal()), unavailable, 'of the code')
-    await t.rejects(client.call(ADDRESS, '0x', signal()), unavailable, 'of a call')
+    await t.rejects(client.call(ADDRESS, '0x', CALL_GAS, signal()), unavailable, 'of a call')
     stub.fault = 'good'
-    t.equal(await client.call(ADDRESS, '0x', patient()), ACCEPTED)
+    t.equal(await client.call(ADDRESS, '0x', CALL_GAS, patient()), ACCEPTED)
   })
 }
 
@@ -103,7 +103,7 @@ t.test('exceptions of a contract are answers; what else a node calls an error is
   ]
   for (const [code, message] of contract) {
     stub.said = { error: { code, message } }
-    t.equal(await client.call(ADDRESS, '0x', patient()), null, message)
+    t.equal(await client.call(ADDRESS, '0x', CALL_GAS, patient()), null, message)
   }
   const node: [number, string][] = [
     [-32000, 'header not found'], [-32000, 'execution took too long'], [-32000, 'execution aborted (timeout = 5s)'], [-32000, ''],
@@ -112,6 +112,6 @@ t.test('exceptions of a contract are answers; what else a node calls an error is
   ]
   for (const [code, message] of node) {
     stub.said = { error: { code, message } }
-    await t.rejects(client.call(ADDRESS, '0x', patient()), unavailable, `${code} ${message}`)
+    await t.rejects(client.call(ADDRESS, '0x', CALL_GAS, patient()), unavailable, `${code} ${message}`)
   }
 })

@@ -50,6 +50,7 @@ export const ERROR_SCHEMA: JsonSchema = {
       additionalProperties: { type: ['string', 'integer'] },
       properties: {
         field: { type: 'string', description: 'Field of the request that is wrong; dots lead into lists and objects.' },
+        reason: { type: 'string', description: 'Why a sign-in was refused; the guide has the list.' },
         grant: { type: 'string', description: 'What a delegated agent lacks, of AGENT_NOT_ALLOWED.' },
         retryAfter: { type: 'integer', minimum: 0, description: 'Seconds to wait; also in the Retry-After header.' },
         required: { type: 'string', description: 'What the request needs, in units of `asset`.' },
