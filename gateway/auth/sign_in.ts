@@ -29,10 +29,11 @@ import {
   type ChallengeReply, type ChallengeRequest, type ConsentReply, type ConsentRequest, type SignInReply, type SignInRequest, type Limit,
   type RefusalReply, type VerifyReply, type VerifyRequest,
 } from './challenge.ts'
-import { networkOf } from '../limits/network.ts'
+import { networkOf, siteOf } from '../limits/network.ts'
 import { createChainClient } from '../chain/client.ts'
 import { createContractCheck } from './contract.ts'
 import { createContractFlags } from './contract_flags.ts'
+import { createNewcomerLimit } from './newcomers.ts'
 import { createNonceSeal, createSpentNonces, type Bond, type Nonce } from './nonces.ts'
 import { verifySignature } from './verifier.ts'
 import { NO_VERDICTS, REJECTIONS, type Rejection } from './rejection.ts'
@@ -56,6 +57,7 @@ const spent = createSpentNonces(config.challengeLimit, now)
 const addressLimit = createLimit(config.signInPerAddress, now)
 const networkLimit = createLimit(config.signInPerIp, now)
 const accountLimit = createLimit(config.newAccountsPerIp, now, { windowMs: HOUR_MS })
+const newcomerLimit = createNewcomerLimit(config.newAccountsPerMinute, now)
 const masterLimit = createLimit(config.subAccountsPerMaster, now, { windowMs: HOUR_MS })
 const counters = signInCounters(shared)
 counters[SIGN_IN.spent_nonces_capacity] = config.challengeLimit
@@ -84,12 +86,19 @@ const NOT_POSSESSED = { field: 'sessionSignature', reason: 'WRONG_SESSION_SIGNAT
 /** What each limit counts. */
 const COUNTED = new Map<Limit, string>([
   [addressLimit, 'sign-ins of a wallet in a second'], [networkLimit, 'sign-ins from an address in a second'],
-  [accountLimit, 'new accounts from an address in an hour'], [masterLimit, 'sub-accounts of a master in an hour'],
+  [accountLimit, 'new accounts from an address in an hour'], [newcomerLimit, 'new accounts in a minute'],
+  [masterLimit, 'sub-accounts of a master in an hour'],
 ])
 
 function used(id: number, limit: Limit): RefusalReply {
   const message = `${REFUSALS.RATE_LIMIT_EXCEEDED.message}: ${limit.most} ${COUNTED.get(limit)!}`
   return { id, refusal: 'RATE_LIMIT_EXCEEDED', message, details: { retryAfter: limit.retryAfter(), limit: limit.most } }
+}
+
+/** The budgets that a new account draws on: its site's in an hour, and everybody's in a minute. */
+function accountBudgets(ip: string): [Limit, string][] {
+  const site = siteOf(networkOf(ip))
+  return [[accountLimit, site], [newcomerLimit, site]]
 }
 
 /** What every request is checked for first: form of the address, budget of the client. `null`, or the refusal. */
@@ -254,7 +263,7 @@ async function verify(request: VerifyRequest, pool: WalletPool): Promise<VerifyR
   const message = textOf(entry, application)
   if (!possesses(sessionPublicKey, sessionSignature, message)) return refuse(id, 'INVALID_SIGNATURE', NOT_POSSESSED)
   const budgets: [Limit, string][] = [[addressLimit, bond.address]]
-  if (request.delegated !== true && account < 0) budgets.push([accountLimit, networkOf(request.ip)])
+  if (request.delegated !== true && account < 0) budgets.push(...accountBudgets(request.ip))
   return (await signatureRefusal(request, entry, message, budgets, pool)) ?? { id, application: application.application, master }
 }
 
@@ -269,7 +278,7 @@ async function consent(request: ConsentRequest, pool: WalletPool): Promise<Conse
   const member = findMember(state, index, Buffer.from(entry.address.slice(2), 'hex'))
   if (member === null) return refuse(id, 'VERIFICATION_UNAVAILABLE')
   if (member.account < 0) {
-    budgets.push([accountLimit, networkOf(request.ip)], [masterLimit, `${index} ${entry.master}`])
+    budgets.push(...accountBudgets(request.ip), [masterLimit, `${index} ${entry.master}`])
   }
   return (await signatureRefusal(request, entry, textOf(entry, application), budgets, pool)) ?? { id, consented: true }
 }

@@ -17,3 +17,7 @@ export function networkOf(ip: string): string {
   }
   return groups.slice(0, 4).map((group) => group.toString(16)).join(':')
 }
+
+/** The site of a client: its IPv4 address, or the /48 network around an IPv6 client, which is what one subscriber is given at most. */
+export const siteOf = (network: string): string => (network.includes(':') ? network.split(':').slice(0, SITE_GROUPS).join(':') : network)
+const SITE_GROUPS = 3

@@ -49,7 +49,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   vault: [0, 1], chainIdle: [0, 1], chainConfirmations: [0, 10_000], chainPollMs: [10, 600_000], settlementSeconds: [1, 86_400],
   settlementTrades: [1, 1_000_000],
   walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
-  challengeLimit: [1, 10_000_000], newAccountsPerIp: [1, 10_000_000], subAccountsPerMaster: [1, 10_000_000],
+  challengeLimit: [1, 10_000_000], newAccountsPerIp: [1, 10_000_000], newAccountsPerMinute: [1, 10_000_000], subAccountsPerMaster: [1, 10_000_000],
   rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
   rateMovementPerMinute: [1, 1_000_000], rateMovementPerDay: [1, 10_000_000], rateClosePerSecond: [1, 1_000_000], enforceRateLimits: [0, 1],
   anonymousPercent: [1, 100], readPercent: [1, 100], bodyMb: [4, 100_000], bodyKbPerSecond: [1, 1_000_000],
