@@ -6,9 +6,11 @@ export const PORTS = ['http', 'websocket', 'grpc', 'operator', 'chain', 'proxy']
 /**
  * `open` now, `most` there may be; connections refused because all places were taken or because the client had its share; connections
  * ended because no first request came, none came for too long, too much else came, or a newer one of the same client wanted the place.
+ * `refused_backoff`: refused because one of the client's was ended as a flood shortly before.
  */
 export const PORT_COUNTERS = [
   'open', 'most', 'refused_full', 'refused_share', 'cut_first', 'cut_idle', 'cut_flood', 'cut_crowded',
+  'refused_backoff',
 ] as const
 
 /** Connections at most of the operator's port, and of the chain's; the other ports have knobs. */

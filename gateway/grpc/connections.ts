@@ -6,9 +6,10 @@
  * connection leaves the socket open until the client closes it. Here a connection ends
  * - politely after `idleMs` without a call, and at once a moment later;
  * - with ENHANCE_YOUR_CALM when it pings more often than every 10 s while nothing else is sent to it (pings.ts; pings without calls
- *   are allowed), changes its settings all the time, resets more than {@link RESETS_MAX} calls, or sends more beside
- *   its messages and their headers (window updates, priorities, padding, empty frames) than {@link BESIDE_MAX} and what its
- *   traffic explains, from one look to the next.
+ *   are allowed), changes its settings all the time, resets more than {@link RESETS_MAX} calls on all connections of its client, or
+ *   sends more beside its messages and their headers (window updates, priorities, padding, empty frames) than {@link BESIDE_MAX} and
+ *   what its traffic explains, from one look to the next.
+ * After a flood the client gets no connection for a while (limits/backoff.ts), so that connecting anew gains nothing.
  * Node ends floods of CONTINUATION and of broken frames by itself.
  */
 import { constants, type Http2Server, type Http2Session, type ServerHttp2Session } from 'node:http2'
@@ -28,7 +29,7 @@ import { Pings } from './pings.ts'
 const SETTINGS_MAX = 32
 /** Time between two looks, ms. */
 const LOOK_MS = 250
-/** Calls a client may reset on one connection between two looks; one whose calls all miss a deadline resets 100 at once. */
+/** Calls a client may reset on all its connections between two looks; a connection whose calls all miss a deadline resets 100 at once. */
 const RESETS_MAX = 200
 /** Bytes beside messages, their headers and what belongs to them. */
 const BESIDE_MAX = 64 * 1024
@@ -36,6 +37,9 @@ const BESIDE_MAX = 64 * 1024
 const CALL_BYTES = 512
 /** Of what is written to a client, the part it may write back to acknowledge it. */
 const ACKNOWLEDGED = 8
+
+/** Reasons of ends after which the client gets no connection for a while. */
+const FLOODS: ReadonlySet<string> = new Set(['too_many_resets', 'too_many_frames', 'too_many_settings'])
 
 /** Listens for connections that `port` admits, and hands them to `inject`. */
 export class Listener {
@@ -96,6 +100,13 @@ export interface Memory {
   readonly answers: Backlog
 }
 
+/** What a connection asks of all of them. */
+interface Owner {
+  expel(connection: Connection, reason: string): void
+  /** Counts a call that this client reset: how many since the last look. */
+  resets(client: string): number
+}
+
 /** One connection with what is counted of it. */
 export class Connection {
   readonly session: ServerHttp2Session
@@ -110,27 +121,26 @@ export class Connection {
   /** Bytes of messages that came, ever; those that nobody read yet are among them. */
   received = 0
   /** Since the last look. */
-  #resets = 0
   #expected = 0
   #read = 0
   #written = 0
   #received = 0
   readonly #pings = new Pings()
   #settings = 0
-  readonly #expel: (connection: Connection, reason: string) => void
+  /** Of whom it is (limits/network.ts). */
+  readonly client: string
+  readonly #owner: Owner
 
-  constructor(
-    session: ServerHttp2Session, socket: Socket | undefined, client: string, memory: Memory,
-    expel: (connection: Connection, reason: string) => void,
-  ) {
+  constructor(session: ServerHttp2Session, socket: Socket | undefined, client: string, memory: Memory, owner: Owner) {
     this.session = session
     this.socket = socket
     this.room = new Room(memory.requests, client, memory.most)
-    this.outgoing = new Outgoing(client, memory.answers, () => expel(this, 'answers_not_taken'))
-    this.#expel = expel
+    this.outgoing = new Outgoing(client, memory.answers, () => owner.expel(this, 'answers_not_taken'))
+    this.client = client
+    this.#owner = owner
     session.on('ping', () => this.#pinged())
     session.on('remoteSettings', () => {
-      if (++this.#settings > SETTINGS_MAX) expel(this, 'too_many_settings')
+      if (++this.#settings > SETTINGS_MAX) owner.expel(this, 'too_many_settings')
     })
   }
 
@@ -144,7 +154,7 @@ export class Connection {
   closed(reset: boolean): void {
     this.calls--
     if (this.calls === 0) this.idleSince = performance.now()
-    if (reset && ++this.#resets > RESETS_MAX) this.#expel(this, 'too_many_resets')
+    if (reset && this.#owner.resets(this.client) > RESETS_MAX) this.#owner.expel(this, 'too_many_resets')
   }
 
   /** Looks at what came since the last time. */
@@ -154,16 +164,15 @@ export class Connection {
     const messages = this.received - this.#received
     const beside = bytesRead - this.#read - messages
     const explained = this.#expected + messages + (bytesWritten - this.#written) / ACKNOWLEDGED
-    if (beside > BESIDE_MAX + explained) this.#expel(this, 'too_many_frames')
+    if (beside > BESIDE_MAX + explained) this.#owner.expel(this, 'too_many_frames')
     this.#received = this.received
     this.#read = bytesRead
     this.#written = bytesWritten
-    this.#resets = 0
     this.#expected = 0
   }
 
   #pinged(): void {
-    if (this.#pings.isTooMany(performance.now(), this.session.socket.bytesWritten)) this.#expel(this, 'too_many_pings')
+    if (this.#pings.isTooMany(performance.now(), this.session.socket.bytesWritten)) this.#owner.expel(this, 'too_many_pings')
   }
 }
 
@@ -173,13 +182,23 @@ export class Connections {
   readonly #port: ConnectionPort
   readonly #idleMs: number
   readonly #timers: readonly NodeJS.Timeout[]
+  /** Calls that clients reset since the last look. */
+  readonly #resets = new Map<string, number>()
 
   constructor(server: Http2Server, port: ConnectionPort, listener: Pick<Listener, 'find' | 'addressOf'>, idleMs: number, memory: Memory) {
     this.#port = port
     this.#idleMs = idleMs
+    const owner: Owner = {
+      expel: (each, why) => this.#expel(each, why),
+      resets: (client) => {
+        const count = (this.#resets.get(client) ?? 0) + 1
+        this.#resets.set(client, count)
+        return count
+      },
+    }
     server.on('session', (session) => {
       const client = networkOf(listener.addressOf(session.socket))
-      const connection = new Connection(session, listener.find(session.socket), client, memory, (each, why) => this.#expel(each, why))
+      const connection = new Connection(session, listener.find(session.socket), client, memory, owner)
       this.#all.set(session, connection)
       session.once('close', () => {
         this.#all.delete(session)
@@ -190,6 +209,7 @@ export class Connections {
       setInterval(() => this.#look(), lookMs(idleMs)),
       setInterval(() => {
         for (const connection of this.#all.values()) connection.endAbusive()
+        this.#resets.clear()
       }, LOOK_MS),
     ]
     for (const timer of this.#timers) timer.unref()
@@ -234,7 +254,7 @@ export class Connections {
     const { session, socket } = connection
     if (session.destroyed) return
     this.#leave(connection)
-    if (socket !== undefined) this.#port.end(socket, 'flood')
+    if (socket !== undefined) this.#port.end(socket, 'flood', FLOODS.has(reason))
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from(reason))
     // Later, so that the frame leaves.
     setImmediate(() => session.destroy())

@@ -5,12 +5,14 @@
  *   connection
  *   that has not asked anything yet, so that silent connections never keep their owner out, whoever else has the same address.
  *   Without such a one, and when all places are taken, the new connection is closed.
+ * - A client whose connection was ended as a flood gets no new one for a while (backoff.ts).
  * - The first request has to be whole within `firstMs` of the connection; {@link ConnectionPort.asked} says that it is.
  * - What is to end is reset a moment later whatever the client does: closing politely leaves a socket half open for as long as the other
  *   side wants. ({@link ConnectionPort.end})
  */
 import type { Socket } from 'node:net'
 import { PORT_COUNTER, type PortBlock } from '../../core/ring/ports.ts'
+import { Backoff } from './backoff.ts'
 import { networkOf } from './network.ts'
 import { Shares, type Proxies } from './shares.ts'
 
@@ -36,14 +38,16 @@ export class ConnectionPort {
   /** Connections that have not asked anything, the oldest first. */
   readonly #silent = new Map<Socket, Member>()
   readonly #timer: NodeJS.Timeout
-
+  readonly #backoff: Backoff
   readonly #changed: (open: number) => void
 
-  /** `changed` is told how many are open. */
+  /** `changed` is told how many are open; `now`: ms of a clock that never goes back. */
   constructor(
     most: number, firstMs: number, proxies: Proxies, counters: PortBlock, changed: (open: number) => void = () => undefined,
+    now = (): number => performance.now(),
   ) {
     this.#changed = changed
+    this.#backoff = new Backoff(proxies, now)
     this.shares = new Shares(most, proxies)
     this.#firstMs = firstMs
     this.#counters = counters
@@ -61,6 +65,7 @@ export class ConnectionPort {
     // A connection that breaks is only closed; what it was doing ends with it.
     socket.on('error', () => socket.destroy())
     const client = networkOf(socket.remoteAddress ?? '')
+    if (this.#refusesOff(client, socket)) return false
     if (this.shares.take(client) !== null && !(this.#makeRoom(client) && this.shares.take(client) === null)) {
       const full = this.shares.total >= this.shares.most
       this.#counters[full ? PORT_COUNTER.refused_full : PORT_COUNTER.refused_share]!++
@@ -80,6 +85,7 @@ export class ConnectionPort {
     const member = this.#members.get(socket)
     if (member === undefined) return false
     const client = networkOf(address)
+    if (this.#refusesOff(client, socket)) return false
     const none = this.shares.move(member.client, client)
     if (none === null) {
       member.client = client
@@ -90,15 +96,28 @@ export class ConnectionPort {
     return false
   }
 
+  /** Closes a connection of a client that is backed off. */
+  #refusesOff(client: string, socket: Socket): boolean {
+    if (!this.#backoff.isOff(client)) return false
+    this.#counters[PORT_COUNTER.refused_backoff]!++
+    socket.destroy()
+    return true
+  }
+
   /** The first request of this connection is whole. */
   asked(socket: Socket): void {
     this.#silent.delete(socket)
   }
 
-  /** Ends a connection that was told so, or will be now: it is reset if it is still there a moment later. */
-  end(socket: Socket, cut: Cut): void {
-    if (!this.#members.has(socket)) return
+  /**
+   * Ends a connection that was told so, or will be now: it is reset if it is still there a moment later. `backsOff`: its client gets no
+   * new one for a while.
+   */
+  end(socket: Socket, cut: Cut, backsOff = false): void {
+    const member = this.#members.get(socket)
+    if (member === undefined) return
     this.#counters[CUTS[cut]]!++
+    if (backsOff) this.#backoff.strike(member.client)
     this.finish(socket)
   }
 

@@ -130,4 +130,5 @@ export const PORT_METRICS: Record<PortCounter, Metric> = {
   cut_idle: endedConnections('idle'),
   cut_flood: endedConnections('flood'),
   cut_crowded: endedConnections('crowded'),
+  refused_backoff: refusedConnections('backoff'),
 }

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net'
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
+import { PORT_COUNTER, portBlock } from '../../core/ring/ports.ts'
 import { startHarness } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { callHeaders, END_HEADERS, field, frame, openRaw, TYPE } from '../support/http2_frames.ts'
@@ -43,9 +44,13 @@ async function flood(socket: Socket, next: () => Buffer): Promise<number> {
   return sent
 }
 
+let addresses = 1
+/** Another client each time: who flooded is backed off. */
+const anAddress = (): string => `127.0.0.${++addresses}`
+
 /** Floods with frames of `next` and calls from a second client; both have to end well. */
 async function withstands(t: Test, prepare: (socket: Socket) => () => Buffer): Promise<void> {
-  const socket = await openRaw(harness.grpcPort)
+  const socket = await openRaw(harness.grpcPort, { from: anAddress() })
   let over = false
   const flooding = flood(socket, prepare(socket)).finally(() => (over = true))
   let served = 0
@@ -69,6 +74,37 @@ t.test('rapid reset', (t) => withstands(t, () => {
     return Buffer.concat([frame(TYPE.HEADERS, END_HEADERS, stream, CALL), frame(TYPE.RST_STREAM, 0, stream, CANCEL)])
   }
 }))
+
+t.test('rapid reset that connects anew each time is refused connections, for longer each time', async (t) => {
+  const from = anAddress()
+  const port = portBlock(harness.shared.ports, 2, 'grpc')
+  const served = async (): Promise<void> => {
+    const { code } = await client.call('Check', {}, null, { deadline: Date.now() + 20_000 })
+    t.equal(code, status.OK, 'another client is served')
+  }
+  let floods = 0
+  const connected = async (): Promise<void> => {
+    const socket = await openRaw(harness.grpcPort, { from }).catch(() => null)
+    if (socket === null) return
+    let stream = -1
+    await flood(socket, () => {
+      stream += 2
+      return Buffer.concat([frame(TYPE.HEADERS, END_HEADERS, stream, CALL), frame(TYPE.RST_STREAM, 0, stream, CANCEL)])
+    })
+    socket.destroy()
+    floods++
+  }
+  // The time of the first refusals may pass on a machine that is slow; those of later ones are longer.
+  for (let tries = 0; tries < 200 && port[PORT_COUNTER.refused_backoff]! < 3; tries++) await connected()
+  t.ok(port[PORT_COUNTER.refused_backoff]! >= 3, `${floods} connections, ${port[PORT_COUNTER.refused_backoff]} of them refused`)
+  await served()
+  const other = await openRaw(harness.grpcPort, { from: anAddress() })
+  let closed = false
+  other.once('close', () => (closed = true))
+  await served()
+  t.notOk(closed, 'another address connects')
+  other.destroy()
+})
 
 t.test('pings', (t) => withstands(t, () => () => frame(TYPE.PING, 0, 0, Buffer.alloc(8))))
 
@@ -96,7 +132,7 @@ t.test('padding', (t) => withstands(t, (socket) => {
 
 /** What is said on a connection that sends this once, until it ends. */
 async function saidTo(frames: Buffer): Promise<string> {
-  const socket = await openRaw(harness.grpcPort)
+  const socket = await openRaw(harness.grpcPort, { from: anAddress() })
   let said = ''
   socket.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')))
   const closed = once(socket, 'close').then(() => true)

@@ -26,7 +26,9 @@ t.test('windows full of what nobody reads', async (t) => {
   const expelled: string[] = []
   const connections = new Map<Http2Session, Connection>()
   server.on('session', (session) => {
-    connections.set(session, new Connection(session, session.socket as Socket, 'client', memory, (_, reason) => expelled.push(reason)))
+    connections.set(session, new Connection(session, session.socket as Socket, 'client', memory, {
+      expel: (_, reason) => expelled.push(reason), resets: () => 0,
+    }))
   })
   const unread: ServerHttp2Stream[] = []
   // Holds its data back, as the library does until it asks for a message.
