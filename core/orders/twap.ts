@@ -34,7 +34,7 @@ import { isOfFollow, marginAccountOf } from '../margin/buckets.ts'
 import { keepAccount } from '../state/blank_list.ts'
 import { hasLaunch, isFenced } from '../programs/launches.ts'
 import { ownerAccount, refuse, sessionAccount } from '../programs/sessions.ts'
-import { endTwap, lookAt, makeTwap, mayMakeTwap, tellTwap } from '../programs/twaps.ts'
+import { endTwap, lookAt, makeTwap, mayMakeTwap, tellTwap, twapFunding } from '../programs/twaps.ts'
 import { N } from '../state/balances.ts'
 import { SCALAR, TERMS } from '../state/columns.ts'
 import { CONDITIONAL, TWAP, TWAP_LABEL_WORDS, WAITING } from '../state/conditional_rows.ts'
@@ -59,7 +59,8 @@ const SLICE_FLAGS = Flag.SELL | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Fl
  * TWAP_OPENED, TWAP, TWAP_ANSWER. AGENT_NOT_ALLOWED; OPERATIONS_BLOCKED; PAIR_NOT_ACTIVE; LEASE_LOST; WRONG_TRADING_MODE;
  * VALIDATION_ERROR, INVALID_TICK, BELOW_MIN_ORDER_SIZE, LEVERAGE_TOO_LOW: terms; INVALID_SCHEDULE, INVALID_EXPIRATION: times;
  * CLIENT_ORDER_ID_CONFLICT; NOT_FOUND, RISK_BUCKET_MISMATCH, STRATEGY_KEY_UNKNOWN, NOT_SUB_ACCOUNT, MASTER_BALANCE_NOT_ALLOWED: what it
- * names; TOO_MANY_TWAP_ORDERS, TOO_MANY_CONDITIONAL_ORDERS: room.
+ * names; TOO_MANY_TWAP_ORDERS, TOO_MANY_CONDITIONAL_ORDERS: room; INSUFFICIENT_BALANCE, INSUFFICIENT_MARGIN: places are scarce and it holds
+ * nothing of what it would trade.
  */
 export function createTwap(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -90,6 +91,8 @@ function createRefusal(state: State, command: Views, base: number, account: numb
   if (code === 0 && isClaimed(state, command, base, account)) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   if (code === 0) code = placeRefusal(state, command, base, account, flags)
   if (code === 0) code = mayMakeTwap(state, account)
+  const isMargin = (flags & Flag.MARGIN) !== 0
+  if (code === 0) code = twapFunding(state, account, pair, flags, isMargin ? noted(state, N.MARGIN_ACCOUNT) : -1)
   const waits = read(command, base, C.trigger) !== 0
   return code === 0 && waits ? mayMakeConditionals(state, account, -1, 1) : code
 }

@@ -2,20 +2,23 @@
  * TWAP orders as rows (state/conditional_rows.ts): making and ending them, and when the sequencer looks at them. What they do is in
  * orders/twap.ts. They are named by the addresses of their rows, which are shared out among families (state/shares.ts).
  */
+import { Flag } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { TwapReason, TwapState } from '../layout/twap.ts'
 import { emitTwap } from '../events/emit.ts'
 import { endOrder } from '../book/end.ts'
+import { payerFor } from '../ledger/holds.ts'
+import { assetSpent } from '../ledger/spending.ts'
 import { familyOf, freeConditional, takeAway } from '../margin/conditionals.ts'
-import { touchAccount } from '../state/balances.ts'
-import { SCALAR } from '../state/columns.ts'
+import { R, touchAccount } from '../state/balances.ts'
+import { BALANCE, SCALAR, TERMS } from '../state/columns.ts'
 import { CONDITIONAL, TWAP, TWAP_WORDS, WAITING } from '../state/conditional_rows.ts'
 import { noteTwap } from '../state/due.ts'
-import { MARGIN_ACCOUNT } from '../state/margin_rows.ts'
+import { MARGIN_ACCOUNT, PERP_TERMS } from '../state/margin_rows.ts'
 import {
-  add, addScalar, clearWords, conditionalRow, get, marginAccountRow, now, orderRow, scalar, sequence, set, setF64, setScalar, twapAt,
-  twapRow, waitingRow,
+  add, addScalar, balanceRow, clearWords, conditionalRow, get, getF64, getI64, marginAccountRow, now, orderRow, perpTermsRow, scalar,
+  sequence, set, setF64, setScalar, termsRow, twapAt, twapRow, waitingRow,
 } from '../state/rows.ts'
 import { mayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
@@ -26,6 +29,33 @@ export function mayMakeTwap(state: State, account: number): number {
   const fits = get(state, waitingRow(state, account), WAITING.TWAPS) < twapOrdersPerAccount &&
     mayTake(get(state, familyOf(state, account), WAITING.FAMILY_TWAPS), twapOrders, twapOrders - scalar(state, SCALAR.TWAPS_LIVE))
   return fits ? 0 : REFUSALS.TOO_MANY_TWAP_ORDERS.number
+}
+
+/** True when half of all places or more are taken. */
+const areScarce = (state: State): boolean =>
+  scalar(state, SCALAR.RULES) >= 5 && scalar(state, SCALAR.TWAPS_LIVE) >= state.genesis.limits.twapOrders >>> 1
+
+/**
+ * Why an account that holds nothing of what it will trade may not have a TWAP order more: number of a refusal; 0: it may. The second half
+ * of all places is for accounts that could place the least order of the pair: who pays has its quantity or value in balances, locked or
+ * not, and a margin account has collateral for its value at the most leverage. `margin`: row of it, -1: none; the same of spot pairs.
+ */
+export function twapFunding(state: State, account: number, pair: number, flags: number, margin: number): number {
+  if (!areScarce(state)) return 0
+  const terms = termsRow(state, pair)
+  const worth = getF64(state, terms, TERMS.MIN_NOTIONAL)
+  if ((flags & Flag.MARGIN) !== 0) {
+    const least = Math.ceil((worth * 100) / get(state, perpTermsRow(state, pair), PERP_TERMS.MAX_LEVERAGE))
+    const funded = margin >= 0 && getI64(state, margin, MARGIN_ACCOUNT.DEPOSITED) >= Math.max(1, least)
+    return funded ? 0 : REFUSALS.INSUFFICIENT_MARGIN.number
+  }
+  const balance = balanceRow(state, payerFor(state, account, flags), assetSpent(state, pair, flags))
+  const { registers } = state
+  registers[R.AMOUNT] = getI64(state, balance, BALANCE.AVAILABLE) + getI64(state, balance, BALANCE.LOCKED)
+  const sells = (flags & Flag.SELL) !== 0
+  if (sells) registers[R.REQUIRED] = BigInt(get(state, terms, TERMS.MIN_LOTS)) * getI64(state, terms, TERMS.LOT_ATOMS)
+  else registers[R.REQUIRED] = BigInt(Math.max(1, worth))
+  return registers[R.AMOUNT]! >= registers[R.REQUIRED]! ? 0 : REFUSALS.INSUFFICIENT_BALANCE.number
 }
 
 /** A row for another one of `account`, PENDING, in its list; {@link mayMakeTwap} said that there may be one. */

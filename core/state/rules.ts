@@ -20,6 +20,7 @@
  *      an account may have a deadline at which its orders are cancelled (orders/dead_man.ts)
  *   5  one user alone moves no number that moves other users' money (each decision is listed below)
  *      - a start cancels orders of connections that cancel at their end (orders/cancel_on_disconnect.ts)
+ *      - the second half of the places of TWAP orders is for accounts that could place the least order of the pair (programs/twaps.ts)
  *      - one step of an index is no more than the least initial margin bears with its costs (margin/index_step.ts)
  *      - the insurance fund covers a share a day of each market and an allowance a day of each owner (margin/fund_limits.ts)
  *      - an index that jumps by more than the least maintenance margin lets orders only reduce until it is confirmed (margin/index_jump.ts)

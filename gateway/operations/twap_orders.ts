@@ -51,13 +51,14 @@ export const CreateTwapOrder = operation({
     + 'of its own with `parentOrderId`. Nothing is held for it: a slice needs its funds or margin when its time comes, and one that cannot '
     + 'be placed is left out, so that later ones are larger. At the end nothing is made up for: what was not filled is the `shortfall`.\n\n'
     + 'It may wait for `startTime`, and for a price: `triggerPrice` with `triggerDirection`. It ends when the session that made it is '
-    + 'revoked. Delegated agents make none. A request draws one item from the budget; slices draw none.',
+    + 'revoked. Once half of all places are taken, the others are for accounts that hold at least the least order of the pair. '
+    + 'Delegated agents make none. A request draws one item from the budget; slices draw none.',
   answer: 'The TWAP order was accepted.',
   refusals: [
     'NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', 'BELOW_MIN_ORDER_SIZE', 'PAIR_NOT_ACTIVE', 'WRONG_TRADING_MODE', 'INVALID_SCHEDULE',
     'INVALID_EXPIRATION', 'CLIENT_ORDER_ID_CONFLICT', 'LEVERAGE_TOO_LOW', 'RISK_BUCKET_MISMATCH', 'STRATEGY_KEY_UNKNOWN', 'NOT_SUB_ACCOUNT',
-    'MASTER_BALANCE_NOT_ALLOWED', 'TOO_MANY_TWAP_ORDERS', 'TOO_MANY_CONDITIONAL_ORDERS', 'TOO_MANY_RISK_BUCKETS',
-    'TOO_MANY_MARGIN_ACCOUNTS', 'LEASE_LOST', ...COMMAND,
+    'MASTER_BALANCE_NOT_ALLOWED', 'TOO_MANY_TWAP_ORDERS', 'INSUFFICIENT_BALANCE', 'INSUFFICIENT_MARGIN', 'TOO_MANY_CONDITIONAL_ORDERS',
+    'TOO_MANY_RISK_BUCKETS', 'TOO_MANY_MARGIN_ACCOUNTS', 'LEASE_LOST', ...COMMAND,
   ],
   body: TwapBody,
   output: Type.Object({

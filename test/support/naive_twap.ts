@@ -197,8 +197,26 @@ function createRefusal(ex: Ex, command: Decoded, account: number): { code: numbe
   const found = margin ? placeOf(ex, command, { account, pair, flags }) : null
   if (found !== null && isRefused(found)) return no(found.code)
   if (found?.margin?.follow !== undefined) return no(CODE.COPY_MARGIN_ACCOUNT)
-  const room = roomForTwap(ex, account) || (command['trigger'] === 0 ? 0 : roomForConditionals(ex, account, null, 1))
+  const room = roomForTwap(ex, account) || fundsForTwap(ex, account, pair, flags, found?.margin ?? null) ||
+    (command['trigger'] === 0 ? 0 : roomForConditionals(ex, account, null, 1))
   return { code: room, margin: found?.margin ?? null }
+}
+
+/** Since the rules 5 the second half of all places is for who could place the least order of the pair. */
+function fundsForTwap(ex: Ex, account: number, pair: number, flags: number, margin: MarginAccount | null): number {
+  const { twapOrders } = ex.genesis.limits
+  if (ex.inForce < 5 || ex.waiting.twaps.length < Math.floor(twapOrders / 2)) return 0
+  const { base, quote, minLots, lotAtoms, minNotionalAtoms, perp } = ex.genesis.pairs[pair]!
+  const atLeastOne = (atoms: bigint): bigint => (atoms < 1n ? 1n : atoms)
+  if (has(flags, Flag.MARGIN)) {
+    const most = BigInt(perp!.tiers[0]!.maxLeverage)
+    const least = atLeastOne((minNotionalAtoms * 100n + most - 1n) / most)
+    return (margin?.deposited ?? 0n) >= least ? 0 : CODE.INSUFFICIENT_MARGIN
+  }
+  const payer = payerOf(ex, account, flags)
+  const asset = has(flags, Flag.SELL) ? base : quote
+  const held = ex.accounts[payer]!.total[asset]!
+  return held >= (has(flags, Flag.SELL) ? BigInt(minLots) * lotAtoms : atLeastOne(minNotionalAtoms)) ? 0 : CODE.INSUFFICIENT_BALANCE
 }
 
 /** CREATE_TWAP. */
