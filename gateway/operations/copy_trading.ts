@@ -34,6 +34,7 @@ import { collateralOf, MarginModeName } from './margin_summary.ts'
 import { Decimal, operation, PageOutput, pageOf, PageQuery, pendingRequest, submit, type Call } from './operation.ts'
 import { positionRecord, PositionSideName } from './position_record.ts'
 import * as fields from './fields.ts'
+import { isReserved } from './reserved_handles.ts'
 import { COMMAND, HISTORY, READ } from './refusal_groups.ts'
 import { field, record } from './schema.ts'
 
@@ -82,7 +83,8 @@ export const RegisterLeader = operation({
   summary: 'Take a handle',
   description: 'The caller may be followed under this handle from now on. Handles are unique in the application, '
     + 'whatever their case. One that was released is nobody else\'s for a pause (30 days by default), and who released it takes no other '
-    + 'one meanwhile. Who follows anybody cannot lead. Taking the own handle again changes nothing but its letters\' case.',
+    + 'one meanwhile. Who follows anybody cannot lead. Taking the own handle again changes nothing but its letters\' case. '
+    + 'Names of the service and its staff are reserved.',
   answer: 'The handle is the caller\'s.',
   refusals: [
     'NOT_FOUND', 'COPY_TRADING_OFF', 'HANDLE_TAKEN', 'HANDLE_CHANGE_TOO_SOON', 'ALREADY_LEADER', 'CANNOT_LEAD', 'TOO_MANY_LEADERS',
@@ -92,6 +94,7 @@ export const RegisterLeader = operation({
   output: LeaderRecord,
   example: { input: { handle: sample.leader.handle }, output: sample.leader },
   run: (gateway, call, { handle }) => {
+    if (isReserved(handle)) return call.refuse(refusedField('handle', 'The handle is reserved', 'HANDLE_TAKEN'))
     const asset = collateralOf(gateway)
     if (asset instanceof Refused) return call.refuse(asset)
     const pending = pendingRequest(call, () => {

@@ -166,6 +166,7 @@ t.test('fields are named, what is another\'s is missing, agents do none of it', 
     }
   }
   t.match(await rest('RegisterLeader', { handle: 'Fields' }, other), { refused: 'HANDLE_TAKEN' })
+  t.match(await rest('RegisterLeader', { handle: 'Supp0rt-1' }, other), { refused: 'HANDLE_TAKEN' }, 'reserved')
   t.match(await rest('RegisterLeader', { handle: 'another' }, follower), { refused: 'CANNOT_LEAD' })
   t.match(await rest('CreateFollow', { leader: 'fields', allocation: '50' }, leader), { refused: 'CANNOT_FOLLOW' })
   const { session: agent } = await delegate(gateway.harness, follower)
