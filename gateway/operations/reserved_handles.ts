@@ -1,7 +1,7 @@
 /**
- * Handles that nobody is given, because followers would take their owner for the service. A handle is reserved when its letters contain the
- * service's name, or when it is, or has as a part between hyphens and underscores, one of {@link WORDS}; digits that look like letters count
- * as these, and digits at its end for nothing.
+ * Handles that nobody is given, because followers would take their owner for the service. A handle is reserved when its letters
+ * contain the service's name, or when it is, or has as a part between hyphens and underscores, one of {@link WORDS}; digits that look like
+ * letters count as these, and digits at its end for nothing.
  */
 const NAME = 'ringbook'
 const WORDS: ReadonlySet<string> = new Set([

@@ -10,6 +10,7 @@ import { BALANCE, SCALAR } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
 import { balanceRow, setI64 } from '../../core/state/rows.ts'
+import type { I64Field } from '../../core/layout/table.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 import { WaitingStage } from '../support/waiting_stage.ts'
@@ -46,7 +47,7 @@ const codeOf = (state: State, flags: number): string => {
   const number = twapFunding(state, 0, 0, flags, -1)
   return number === 0 ? '' : refusalByNumber(number).code
 }
-const setBalance = (state: State, asset: number, field: number, atoms: bigint): void => {
+const setBalance = (state: State, asset: number, field: I64Field, atoms: bigint): void => {
   setI64(state, balanceRow(state, 0, asset), field, atoms)
 }
 
