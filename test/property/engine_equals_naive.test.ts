@@ -4,7 +4,7 @@
  * invariant after every command. Every refusal that the engine's source knows is met by fixed seeds, or named below
  * with the test that meets it.
  *
- * `npm test` has a quarter of the commands; `npm run test:deep` all, and then other seeds.
+ * `npm test` has an eighth of the commands; `npm run test:deep` all, and then other seeds.
  * One run again: SEED=7 VARIANT=tight COMMANDS=5000 node ... test/property/engine_equals_naive.test.ts
  */
 import { globSync, readFileSync } from 'node:fs'
