@@ -274,7 +274,7 @@ t.test('the cap of open interest is a whole number of lots', async (t) => {
   t.match(cap(0), { code: 0, originalSequence: 2 ** 40 })
   for (const number of [-1, 0.5, Infinity]) t.match(cap(number), { code: REFUSALS.VALIDATION_ERROR.number }, `${number}`)
   t.equal(stage.moment(PERP.OPEN_CAP), 0)
-  const other = { setting: 3, value: 1, number: 1 }
+  const other = { setting: 5, value: 1, number: 1 }
   t.match(stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, ...other }), { code: REFUSALS.VALIDATION_ERROR.number })
   for (const pair of [0, -1, 7]) t.match(stage.send(CommandType.SET_PERP, { ...other, pair }), { code: REFUSALS.NOT_FOUND.number })
 })
