@@ -149,7 +149,7 @@ const PROGRAM_FAULTS: readonly Fault[] = [
   { name: 'replay leaves steps of copies out', ...leftOut(CommandType.COPY_STEP) },
   {
     name: 'a copy takes no heed of the allocation', file: 'core/orders/copy_target.ts',
-    from: '(BigInt(opened) * LOT * allocation) / equity', to: '(BigInt(opened) * LOT * (allocation + equity)) / equity',
+    from: '(BigInt(opened) * LOT * counted) / equity', to: '(BigInt(opened) * LOT * (counted + equity)) / equity',
   },
   {
     name: 'half of what an allocation is lessened by stays, and in the twin', file: 'core/programs/follows.ts',
