@@ -19,6 +19,7 @@ import { withdraw } from '../book/end.ts'
 import { giveSlot, isHalted } from '../book/pool.ts'
 import { isOpening, noteConnection } from './cancel_on_disconnect.ts'
 import { cancelAtEnd, isAboutDeadline, isAtEnd, setDeadline } from './dead_man.ts'
+import { marginAccountOfOrder } from './margin_account_of.ts'
 import { targetRow } from './named_target.ts'
 import { sweepOrders } from './sweep.ts'
 
@@ -34,7 +35,7 @@ export function cancelOrder(state: State, command: Views, base: number): void {
     return
   }
   const agent = sessionAgent(state, command, base)
-  const lacking = agent < 0 ? 0 : lacksToCancel(state, agent, row)
+  const lacking = agent < 0 ? 0 : lacksToCancel(state, agent, get(state, row, ORDER.PAIR), marginAccountOfOrder(state, row))
   if (lacking !== 0) {
     emitResult(state, command, base, REFUSALS.AGENT_NOT_ALLOWED.number, account, lacking, 0)
     return
@@ -51,8 +52,9 @@ export function cancelOrder(state: State, command: Views, base: number): void {
 }
 
 /**
- * Cancels the caller's orders of one pair or all, up to `limit`, newest first. Orders on halted pairs, and of pairs that a delegated
- * agent is not granted, stay: another call would not end them either. With `afterMs` it cancels nothing now (dead_man.ts).
+ * Cancels the caller's orders of one pair or all, up to `limit`, newest first. Orders on halted pairs, and of pairs and
+ * margin accounts that a delegated agent is not granted, stay: another call would not end them either. With `afterMs` it
+ * cancels nothing now (dead_man.ts).
  */
 export function cancelAll(state: State, command: Views, base: number): void {
   if (isAtEnd(state, command, base)) return cancelAtEnd(state, command, base)

@@ -12,10 +12,10 @@
  * Bounds: {@link CONNECTIONS_MAX} connections an account; AT_START looks at every account once. Since the rules 5.
  */
 import { emitResult } from '../events/emit.ts'
-import { AgentGrant, CANCEL_ALL_COMMAND, CONNECTION_OPENED, GRACE_MS_MAX } from '../layout/command.ts'
+import { CANCEL_ALL_COMMAND, CONNECTION_OPENED, GRACE_MS_MAX } from '../layout/command.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
-import { mayTradeAll } from '../programs/grants.ts'
+import { lacksToCancelEverything } from '../programs/grants.ts'
 import { DISCONNECT, SCALAR } from '../state/columns.ts'
 import { noteDeadline } from '../state/due.ts'
 import { add, countConnection, disconnectRow, get, now, scalar, set, setF64 } from '../state/rows.ts'
@@ -36,9 +36,9 @@ export const isOpening = (state: State, command: Views, base: number): boolean =
 export function noteConnection(state: State, command: Views, base: number, account: number, agent: number): void {
   const graceMs = command.i32[base + at.fromSlot]!
   const row = disconnectRow(state, account)
-  const mayAll = agent < 0 || mayTradeAll(state, agent)
+  const lacking = agent < 0 ? 0 : lacksToCancelEverything(state, agent)
   let code = 0
-  if (!mayAll) code = REFUSALS.AGENT_NOT_ALLOWED.number
+  if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   else if (graceMs < 0 || graceMs > GRACE_MS_MAX) code = REFUSALS.VALIDATION_ERROR.number
   else if (get(state, row, DISCONNECT.CONNECTIONS) >= CONNECTIONS_MAX) code = REFUSALS.OVERLOADED.number
   else {
@@ -48,7 +48,7 @@ export function noteConnection(state: State, command: Views, base: number, accou
     setF64(state, row, DISCONNECT.RETURN_BY, 0)
     noteDeadline(state, account)
   }
-  emitResult(state, command, base, code, account, mayAll ? 0 : AgentGrant.PAIR, 0)
+  emitResult(state, command, base, code, account, lacking, 0)
 }
 
 /** So many connections of the account do not count any more. */

@@ -5,17 +5,17 @@ import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
 import { isPairHalted } from '../book/pool.ts'
-import { lacksToCancelWaiting } from '../programs/grants.ts'
+import { lacksToCancel } from '../programs/grants.ts'
 import { sessionAgent } from '../programs/sessions.ts'
 import type { State } from '../state/state.ts'
 
 /**
- * Refuses the cancel of what waits on `pair` (-1: nothing of `account`, which signed, has that name; negative: nobody did). False: it may
- * be done. SESSION_INVALID, ORDER_NOT_FOUND, AGENT_NOT_ALLOWED; PAIR_NOT_ACTIVE: the pair is halted.
+ * Refuses the cancel of what waits on `pair` (-1: nothing of `account`, which signed, has that name; negative: nobody did) for the margin
+ * account `margin`. False: it may be done. SESSION_INVALID, ORDER_NOT_FOUND, AGENT_NOT_ALLOWED; PAIR_NOT_ACTIVE: the pair is halted.
  */
-export function refusesCancel(state: State, command: Views, base: number, account: number, pair: number): boolean {
+export function refusesCancel(state: State, command: Views, base: number, account: number, pair: number, margin: number): boolean {
   const agent = pair < 0 ? -1 : sessionAgent(state, command, base)
-  const lacking = agent < 0 ? 0 : lacksToCancelWaiting(state, agent, pair)
+  const lacking = agent < 0 ? 0 : lacksToCancel(state, agent, pair, margin)
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : pair < 0 ? REFUSALS.ORDER_NOT_FOUND.number : 0
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code === 0 && isPairHalted(state, pair)) code = REFUSALS.PAIR_NOT_ACTIVE.number

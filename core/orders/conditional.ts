@@ -22,11 +22,12 @@ import { POSITION } from '../state/margin_rows.ts'
 import { conditionalRow, get, getF64, now, positionRow, scalar, waitingRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { expire, withdrawConditional } from '../programs/conditionals.ts'
-import { lacksMarginAccount, lacksToAttach } from '../programs/grants.ts'
+import { lacksForLegs, lacksMarginAccount } from '../programs/grants.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { answerCancelled, refusesCancel } from './cancel_waiting.ts'
-import { checkLegs, countLegs, makeLegs, watchAtOnce } from './legs.ts'
+import { checkLegs, countLegs, lacksForForms, lacksForValues, makeLegs, watchAtOnce } from './legs.ts'
+import { marginAccountOfConditional, NO_MARGIN } from './margin_account_of.ts'
 
 const A = ATTACH_CONDITIONALS_COMMAND.at
 const X = CANCEL_CONDITIONAL_COMMAND.at
@@ -41,12 +42,17 @@ export function attachConditionals(state: State, command: Views, base: number): 
   const account = sessionAccount(state, command, base)
   const position = account < 0 ? -1 : namedPosition(state, command, base, account)
   const agent = position < 0 ? -1 : sessionAgent(state, command, base)
-  const lacking = agent < 0 ? 0 : lacksFor(state, agent, position)
+  let lacking = agent < 0 ? 0 : lacksFor(state, command, base, agent, position)
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
   if (code === 0 && scalar(state, SCALAR.MAINTENANCE) !== 0) code = REFUSALS.OPERATIONS_BLOCKED.number
   if (code === 0 && position < 0) code = REFUSALS.POSITION_NOT_FOUND.number
   if (code === 0 && lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code === 0) code = attachRefusal(state, command, base, account, position)
+  if (code === 0 && agent >= 0) {
+    const size = Math.abs(get(state, position, POSITION.LOTS))
+    lacking = lacksForValues(state, command, base, A.profitTrigger, agent, get(state, position, POSITION.PAIR), size)
+    if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
+  }
   if (code !== 0) {
     emitResult(state, command, base, code, account, code === REFUSALS.AGENT_NOT_ALLOWED.number ? lacking : 0, 0)
     return
@@ -67,9 +73,11 @@ function namedPosition(state: State, command: Views, base: number, account: numb
     ? position : -1
 }
 
-function lacksFor(state: State, agent: number, position: number): number {
-  const lacking = lacksToAttach(state, agent, get(state, position, POSITION.PAIR))
-  return lacking === 0 ? lacksMarginAccount(state, agent, marginAccountOf(state, bucketOf(state, position))) : lacking
+/** What an agent lacks but for the values of the legs. */
+function lacksFor(state: State, command: Views, base: number, agent: number, position: number): number {
+  const pair = get(state, position, POSITION.PAIR)
+  const lacking = lacksForLegs(state, agent, pair) || lacksMarginAccount(state, agent, marginAccountOf(state, bucketOf(state, position)))
+  return lacking || lacksForForms(state, command, base, A.profitTrigger, agent, pair)
 }
 
 function attachRefusal(state: State, command: Views, base: number, account: number, position: number): number {
@@ -84,7 +92,8 @@ export function cancelConditional(state: State, command: Views, base: number): v
   const account = sessionAccount(state, command, base)
   const row = account < 0 ? -1 : namedConditional(state, account, read(command, base, X.leg), readF64(command, base, X.createdSequence))
   const pair = row < 0 ? -1 : get(state, row, CONDITIONAL.PAIR)
-  if (refusesCancel(state, command, base, account, pair)) return
+  const margin = pair < 0 ? NO_MARGIN : marginAccountOfConditional(state, row)
+  if (refusesCancel(state, command, base, account, pair, margin)) return
   withdrawConditional(state, row, ConditionalState.CANCELLED, ConditionalReason.USER_CANCELLED)
   answerCancelled(state, command, base, account, pair)
 }

@@ -28,7 +28,7 @@ import { AgentGrant, AT_END, CANCEL_ALL_COMMAND, CONNECTION_KEPT } from '../layo
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { isAccount } from '../programs/accounts.ts'
-import { lacksToCancelEverything, mayTradeAll } from '../programs/grants.ts'
+import { lacksToCancelEverything } from '../programs/grants.ts'
 import { sessionAgent } from '../programs/sessions.ts'
 import { ACCOUNT, AGENT, AgentStatus, DISCONNECT, ORDER, SCALAR, SESSION, SweptBy } from '../state/columns.ts'
 import { cancelMoment, noteDeadline } from '../state/due.ts'
@@ -56,8 +56,9 @@ export function isAtEnd(state: State, command: Views, base: number): boolean {
  * nothing left.
  */
 export function setDeadline(state: State, command: Views, base: number, account: number, agent: number): void {
-  if (agent >= 0 && !mayTradeAll(state, agent)) {
-    emitResult(state, command, base, REFUSALS.AGENT_NOT_ALLOWED.number, account, AgentGrant.PAIR, 0)
+  const lacking = agent < 0 ? 0 : lacksToCancelEverything(state, agent)
+  if (lacking !== 0) {
+    emitResult(state, command, base, REFUSALS.AGENT_NOT_ALLOWED.number, account, lacking, 0)
     return
   }
   const afterMs = command.i32[base + at.afterMs]!

@@ -22,11 +22,12 @@ import { mayMakeConditionals, makeConditional, setExpiry, tellConditional, watch
 import { markOf } from '../margin/figures.ts'
 import { cutLeg, giveLegs, isEntered } from '../margin/legs.ts'
 import { positionOf } from '../margin/order_lists.ts'
+import { lacksForLeg, lacksLegNotional } from '../programs/grants.ts'
 import { N } from '../state/balances.ts'
-import { ORDER } from '../state/columns.ts'
+import { ORDER, SCALAR } from '../state/columns.ts'
 import { CONDITIONAL } from '../state/conditional_rows.ts'
 import { POSITION } from '../state/margin_rows.ts'
-import { conditionalAt, conditionalRow, get, noted, now, positionAt, sequence, set, setF64 } from '../state/rows.ts'
+import { conditionalAt, conditionalRow, get, noted, now, positionAt, scalar, sequence, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { meets } from '../state/trigger_heap.ts'
 
@@ -97,6 +98,43 @@ export function checkEntryLegs(
   if (!opens || countLegs(command, base, ORDER_LEGS) === 0) return REFUSALS.VALIDATION_ERROR.number
   const price = (flags & Flag.MARKET) !== 0 ? markOf(state, pair) : limit
   return checkLegs(state, command, base, ORDER_LEGS, account, noted(state, N.POSITION), (flags & Flag.SELL) === 0, price)
+}
+
+/** What an agent lacks for the form of each leg, on `pair`; 0 before the rules 5. */
+export function lacksForForms(state: State, command: Views, base: number, legs: number, agent: number, pair: number): number {
+  if (scalar(state, SCALAR.RULES) < 5) return 0
+  for (const kind of KINDS) {
+    if (!has(command, base, legs, kind)) continue
+    const lacking = lacksForLeg(state, agent, pair, read(command, legAt(base, legs, kind), W.FLAGS))
+    if (lacking !== 0) return lacking
+  }
+  return 0
+}
+
+/** What an agent lacks for the value of each leg of a position that has, or may come to, `size` lots; 0 before the rules 5. */
+export function lacksForValues(
+  state: State, command: Views, base: number, legs: number, agent: number, pair: number, size: number,
+): number {
+  if (scalar(state, SCALAR.RULES) < 5) return 0
+  for (const kind of KINDS) {
+    if (!has(command, base, legs, kind)) continue
+    const leg = legAt(base, legs, kind)
+    const first = kind === ConditionType.TRAILING_STOP ? markOf(state, pair) : read(command, leg, W.TRIGGER)
+    const given = read(command, leg, W.LOTS)
+    const lacking = lacksLegNotional(state, agent, pair, Math.max(first, read(command, leg, W.LIMIT)), given === 0 ? size : given)
+    if (lacking !== 0) return lacking
+  }
+  return 0
+}
+
+/** The same of an entry order of `lots` whose place was noted (margin_admission.ts). */
+export function lacksForEntryValues(
+  state: State, command: Views, base: number, agent: number, pair: number, flags: number, lots: number,
+): number {
+  const position = noted(state, N.POSITION)
+  const held = position < 0 ? 0 : get(state, position, POSITION.LOTS)
+  const same = (flags & Flag.SELL) !== 0 ? -held : held
+  return lacksForValues(state, command, base, ORDER_LEGS, agent, pair, lots + (same > 0 ? same : 0))
 }
 
 /** Makes the legs of the position at address `position`, PENDING; the first of them, row + 1, and LEG_NEXT leads to the others. */

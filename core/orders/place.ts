@@ -34,7 +34,7 @@ import { hasLaunch, isFenced } from '../programs/launches.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } from './admission.ts'
 import { enlist, giveSlot, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
-import { checkEntryLegs, makeEntryLegs } from './legs.ts'
+import { checkEntryLegs, lacksForEntryValues, lacksForForms, makeEntryLegs, ORDER_LEGS } from './legs.ts'
 import { endLegs } from '../margin/legs.ts'
 import { beginMargin, checkMargin, endAdmission, mayRest, meantMarginAccount, UNKNOWN } from './margin_admission.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
@@ -56,6 +56,8 @@ export function placeOrder(state: State, command: Views, base: number): void {
   let lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
   const margin = (given & Flag.MARGIN) !== 0
   if (agent >= 0 && lacking === 0 && margin) lacking = lacksForMargin(state, command, base, account, agent, pair, given)
+  const brings = (read(command, base, C.options) & Option.LEGS) !== 0
+  if (agent >= 0 && lacking === 0 && brings) lacking = lacksForForms(state, command, base, ORDER_LEGS, agent, pair)
   if (lacking !== 0) code = NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
@@ -99,6 +101,7 @@ export function enterOrder(state: State, command: Views, base: number, account: 
   // What is cut is not asked for.
   const asked = scalar(state, SCALAR.RULES) < 5 ? lots : size
   if (agent >= 0 && code === 0 && lacksNotional(state, agent, pair, flags, limit, asked) !== 0) code = NOT_ALLOWED
+  if (agent >= 0 && brings && code === 0 && lacksForEntryValues(state, command, base, agent, pair, flags, size) !== 0) code = NOT_ALLOWED
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, size, account) : 0
   if (left === PATH_TOO_LONG) code = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
   else if (left < 0 && (flags & Flag.CANCEL_BOTH) !== 0) code = REFUSALS.SELF_TRADE_NOT_ALLOWED.number

@@ -24,9 +24,10 @@ import { ACCOUNT, ORDER, SCALAR, SweptBy } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { accountRow, get, getF64, orderRow, scalar, sequence, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { mayTrade } from '../programs/grants.ts'
+import { isGranted } from '../programs/grants.ts'
 import { endOrder } from '../book/end.ts'
 import { isHalted, restingAt } from '../book/pool.ts'
+import { marginAccountOfOrder } from './margin_account_of.ts'
 import { beganAt, endSweep, goesOnByItself, noteSweep, type Meant } from './sweep_rows.ts'
 import { hasWaiting, sweepWaiting } from './sweep_waiting.ts'
 
@@ -37,7 +38,7 @@ export const LOOKS_MORE = 256
 export interface Sweep extends Meant {
   /** Only orders of this pair; -1: of all. */
   readonly pair: number
-  /** Only orders of pairs that this delegated agent is granted; -1: nobody signed but the owner. */
+  /** Only orders of pairs and margin accounts that this delegated agent is granted; -1: nobody signed but the owner. */
   readonly agent: number
   /** The operator ends orders on halted pairs too, and they say whose doing it was. */
   readonly by: SweptBy
@@ -123,5 +124,6 @@ function restingFrom(state: State, slot: number, from: number): number {
 function isMeant(state: State, row: number, { pair, agent, by }: Sweep): boolean {
   const of = get(state, row, ORDER.PAIR)
   if (pair >= 0 && of !== pair) return false
-  return (agent < 0 || mayTrade(state, agent, of)) && (by === SweptBy.OPERATOR || !isHalted(state, row))
+  if (by !== SweptBy.OPERATOR && isHalted(state, row)) return false
+  return agent < 0 || isGranted(state, agent, of, marginAccountOfOrder(state, row))
 }

@@ -6,13 +6,14 @@
 import { ConditionalReason, ConditionalState } from '../layout/conditional.ts'
 import { TwapReason, TwapState } from '../layout/twap.ts'
 import { isPairHalted } from '../book/pool.ts'
-import { mayTrade } from '../programs/grants.ts'
+import { isGranted } from '../programs/grants.ts'
 import { isCancellable, withdrawConditional } from '../programs/conditionals.ts'
 import { endTwap } from '../programs/twaps.ts'
 import { SweptBy } from '../state/columns.ts'
 import { CONDITIONAL, TWAP, WAITING } from '../state/conditional_rows.ts'
 import { conditionalRow, get, getF64, twapRow, waitingRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { marginAccountOfConditional, marginAccountOfTwap } from './margin_account_of.ts'
 import type { Meant } from './sweep_rows.ts'
 
 /** Whose, and which of them: as of a sweep. */
@@ -52,7 +53,8 @@ function nextConditional(state: State, sweep: Waiting, began: number, row: numbe
   let next = row < 0 ? get(state, waiting, WAITING.FIRST_CONDITIONAL) : get(state, row, CONDITIONAL.ACCOUNT_NEXT)
   while (next !== 0) {
     const each = conditionalRow(state, next - 1)
-    const isOf = isMeant(state, sweep, get(state, each, CONDITIONAL.PAIR)) && isCancellable(state, each)
+    const isOf = isCancellable(state, each) &&
+      isMeant(state, sweep, get(state, each, CONDITIONAL.PAIR), sweep.agent < 0 ? -1 : marginAccountOfConditional(state, each))
     if (isOf && getF64(state, each, CONDITIONAL.CREATED_SEQUENCE) <= began) return each
     next = get(state, each, CONDITIONAL.ACCOUNT_NEXT)
   }
@@ -65,14 +67,16 @@ function nextTwap(state: State, sweep: Waiting, began: number, row: number): num
   let next = row < 0 ? get(state, waiting, WAITING.FIRST_TWAP) : get(state, row, TWAP.NEXT)
   while (next !== 0) {
     const each = twapRow(state, next - 1)
-    const isOf = isMeant(state, sweep, get(state, each, TWAP.PAIR))
+    const isOf = isMeant(state, sweep, get(state, each, TWAP.PAIR), sweep.agent < 0 ? -1 : marginAccountOfTwap(state, each))
     if (isOf && getF64(state, each, TWAP.CREATED_SEQUENCE) <= began) return each
     next = get(state, each, TWAP.NEXT)
   }
   return -1
 }
 
-function isMeant(state: State, { pair, agent, by }: Waiting, of: number): boolean {
+/** `margin`: the margin account that it is of, only read of an agent's (margin_account_of.ts). */
+function isMeant(state: State, { pair, agent, by }: Waiting, of: number, margin: number): boolean {
   if (pair >= 0 && of !== pair) return false
-  return (agent < 0 || mayTrade(state, agent, of)) && (by === SweptBy.OPERATOR || !isPairHalted(state, of))
+  if (by !== SweptBy.OPERATOR && isPairHalted(state, of)) return false
+  return agent < 0 || isGranted(state, agent, of, margin)
 }

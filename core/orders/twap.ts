@@ -39,14 +39,15 @@ import { N } from '../state/balances.ts'
 import { SCALAR, TERMS } from '../state/columns.ts'
 import { CONDITIONAL, TWAP, TWAP_LABEL_WORDS, WAITING } from '../state/conditional_rows.ts'
 import { sameWords } from '../state/indexes.ts'
-import { MARGIN_ACCOUNT, MarginAccountKind, PERP_TERMS } from '../state/margin_rows.ts'
+import { MARGIN_ACCOUNT, MarginAccountKind, PERP_TERMS, TIER } from '../state/margin_rows.ts'
 import {
   add, conditionalAt, conditionalRow, get, getF64, marginAccountAt, noted, now, perpTermsRow, scalar, set, setF64,
-  setWords, termsRow, twapAt, twapRow, waitingRow, wordOf,
+  setWords, termsRow, tierRow, twapAt, twapRow, waitingRow, wordOf,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { meets } from '../state/trigger_heap.ts'
 import { answerCancelled, refusesCancel } from './cancel_waiting.ts'
+import { marginAccountOfTwap, NO_MARGIN } from './margin_account_of.ts'
 import { findPlace } from './margin_admission.ts'
 import { checkOpen, isOfPair } from './place.ts'
 import { lastPrice, leastLots, sliceAt } from './twap_schedule.ts'
@@ -57,7 +58,8 @@ const SLICE_FLAGS = Flag.SELL | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Fl
 
 /**
  * TWAP_OPENED, TWAP, TWAP_ANSWER. AGENT_NOT_ALLOWED; OPERATIONS_BLOCKED; PAIR_NOT_ACTIVE; LEASE_LOST; WRONG_TRADING_MODE;
- * VALIDATION_ERROR, INVALID_TICK, BELOW_MIN_ORDER_SIZE, LEVERAGE_TOO_LOW: terms; INVALID_SCHEDULE, INVALID_EXPIRATION: times;
+ * VALIDATION_ERROR, INVALID_TICK, BELOW_MIN_ORDER_SIZE, LEVERAGE_TOO_LOW, LEVERAGE_TOO_HIGH: terms;
+ * INVALID_SCHEDULE, INVALID_EXPIRATION: times;
  * CLIENT_ORDER_ID_CONFLICT; NOT_FOUND, RISK_BUCKET_MISMATCH, STRATEGY_KEY_UNKNOWN, NOT_SUB_ACCOUNT, MASTER_BALANCE_NOT_ALLOWED: what it
  * names; TOO_MANY_TWAP_ORDERS, TOO_MANY_CONDITIONAL_ORDERS: room; INSUFFICIENT_BALANCE, INSUFFICIENT_MARGIN: places are scarce and it holds
  * nothing of what it would trade.
@@ -106,7 +108,10 @@ function termsRefusal(state: State, command: Views, base: number, pair: number, 
   if (read(command, base, C.lots) < get(state, termsRow(state, pair), TERMS.MIN_LOTS)) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
   const opens = (flags & Flag.MARGIN) !== 0 && (flags & Flag.REDUCE_ONLY) === 0
   const least = opens ? get(state, perpTermsRow(state, pair), PERP_TERMS.MIN_LEVERAGE) : 0
-  return read(command, base, C.leverage) < least ? REFUSALS.LEVERAGE_TOO_LOW.number : 0
+  if (read(command, base, C.leverage) < least) return REFUSALS.LEVERAGE_TOO_LOW.number
+  // What the first tier allows: the tier of a slice is known when it is placed.
+  const most = opens && scalar(state, SCALAR.RULES) >= 5 ? get(state, tierRow(state, pair, 0), TIER.MAX_LEVERAGE) : 0
+  return most !== 0 && read(command, base, C.leverage) > most ? REFUSALS.LEVERAGE_TOO_HIGH.number : 0
 }
 
 /** Start of its window, if it starts now; its end, of one that says so; Unix ms. */
@@ -246,7 +251,7 @@ export function cancelTwap(state: State, command: Views, base: number): void {
   const own = row >= 0 && get(state, row, TWAP.STATE) !== 0 && get(state, row, TWAP.ACCOUNT) === account &&
     getF64(state, row, TWAP.CREATED_SEQUENCE) === readF64(command, base, X.createdSequence)
   const pair = own ? get(state, row, TWAP.PAIR) : -1
-  if (refusesCancel(state, command, base, account, pair)) return
+  if (refusesCancel(state, command, base, account, pair, own ? marginAccountOfTwap(state, row) : NO_MARGIN)) return
   endTwap(state, row, TwapState.CANCELLED, TwapReason.USER_CANCELLED, 0)
   answerCancelled(state, command, base, account, pair)
 }

@@ -100,8 +100,8 @@ function setFees(state: State, row: number, bps: number, makerBps: number): void
 
 /**
  * Signed by the payout wallet. BUILDER_FEE_ANSWER, of a refusal too: what is left and when the next change may be. In this order:
- * SESSION_INVALID, AGENT_NOT_ALLOWED, BUILDER_FEE_ABOVE_CAP; NOT_ENROLLED; NOT_PAYOUT_WALLET; BUILDER_FEES_OFF: neither builder
- * fees nor the revenue share is on; NO_FEE_CHANGES_LEFT.
+ * SESSION_INVALID, AGENT_NOT_ALLOWED; BUILDER_FEES_OFF: neither builder fees nor the revenue share is on; BUILDER_FEE_ABOVE_CAP;
+ * NOT_ENROLLED; NOT_PAYOUT_WALLET; NO_FEE_CHANGES_LEFT.
  */
 export function setBuilderFee(state: State, command: Views, base: number): void {
   const account = ownerAccount(state, command, base)
@@ -128,11 +128,13 @@ export function setBuilderFee(state: State, command: Views, base: number): void 
 }
 
 function feeRefusal(state: State, account: number, row: number, bps: number, makerBps: number): number {
+  const on = scalar(state, SCALAR.BUILDER_FEES) !== 0 || scalar(state, SCALAR.REVENUE_SHARE_PPM) !== 0
+  // Before the rules 5 it was told behind the others.
+  if (!on && scalar(state, SCALAR.RULES) >= 5) return REFUSALS.BUILDER_FEES_OFF.number
   const cap = scalar(state, SCALAR.BUILDER_CAP_BPS)
   if (!isWithin(bps, cap) || (makerBps !== UNCHANGED && !isWithin(makerBps, cap))) return REFUSALS.BUILDER_FEE_ABOVE_CAP.number
   if (get(state, row, APPLICATION.ENROLLED) === 0) return REFUSALS.NOT_ENROLLED.number
   if (get(state, row, APPLICATION.PAYOUT) !== account + 1) return REFUSALS.NOT_PAYOUT_WALLET.number
-  const on = scalar(state, SCALAR.BUILDER_FEES) !== 0 || scalar(state, SCALAR.REVENUE_SHARE_PPM) !== 0
   if (!on) return REFUSALS.BUILDER_FEES_OFF.number
   return isChange(state, row, bps, makerBps) && changesLeft(state, row) === 0 ? REFUSALS.NO_FEE_CHANGES_LEFT.number : 0
 }

@@ -3,32 +3,63 @@
  * held to the narrow one. Only commands of an agent's session come here. Whether the grant stands at all is not asked again: a session
  * of an agent never outlives it, neither its revocation nor its expiry.
  *
- * Each function returns the number of the grant that is lacking ({@link AgentGrant}), 0 when none is. They are asked in that order:
- * action, pair, order type, time in force, open orders; notional last, when the terms are known to be in range.
+ * {@link WAYS} is the one table of what each way asks for in which an order comes about or ends. A check returns the number
+ * of the grant that is lacking ({@link AgentGrant}), 0 when none is. They are asked in this order: action, pair, order type,
+ * time in force, open orders, leverage and margin account; notional last, when the terms are known to be in range.
  *
- *   place       CREATE_ORDER, pair, type, time in force, open orders when it may rest, margin account and leverage, notional
- *   close       CLOSE_POSITION instead of CREATE_ORDER; otherwise as place
- *   attach      CREATE_ORDER, pair, margin account: conditional orders of a position
- *   bucket      CREATE_ORDER, pair (none of a cross bucket), margin account: for the strategy key of an order to come
- *   replace     REPLACE_ORDER, pair, LIMIT, GTC, open orders unless it replaces one of its own, margin account and leverage, notional
- *   cancel      CANCEL_ORDER, pair; of conditional and TWAP orders too
- *   cancel all  CANCEL_ORDER; orders of other pairs are as if they were not there
- *   deadline    CANCEL_ORDER, every pair; so for a connection that cancels when it ends (orders/dead_man.ts)
+ * Notional is the most that the order can be worth in its quote asset: its lots at its limit (a MARKET order's is its band),
+ * of a SELL at the best bid when that is higher, so that a low limit does not hide a large sale. It counts what the order
+ * asks for after the engine's own cut, not what it will fill. A leg counts the lots that it would close now, at its trigger
+ * or its limit, whichever is higher, and a trailing stop at the mark or its activation price.
  *
- * Notional is the most that the order can be worth in its quote asset: its lots at its limit (a MARKET order's is its band), of a SELL
- * at the best bid when that is higher, so that a low limit does not hide a large sale. It counts what the order asks for, not what it
- * will fill. Margin account and leverage are asked for of orders of perpetuals only: an agent that may use no margin account places none
- * of them, one with a list only those in the margin accounts of it, and its leverage is bounded. Reduce-only orders have no leverage.
+ * Margin account and leverage are asked for of orders of perpetuals only: an agent that may use no margin account places
+ * none of them, one with a list only those in the margin accounts of it, and its leverage is bounded. Reduce-only orders
+ * have no leverage. A mass cancel leaves orders alone whose pair or margin account is not granted, as if they were not
+ * there; what cancels everything needs all pairs and all margin accounts. Before the rules 5 legs were asked for action,
+ * pair and margin account alone, and ways that end an order for no margin account.
  */
 import {
   AGENT_MARGIN_ACCOUNTS_MAX, AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentMargin, AgentOrderType, AgentTimeInForce, Flag,
 } from '../layout/command.ts'
-import { ACCOUNT, AGENT, AGENT_MARGIN, NO_ASK, ORDER, TERMS } from '../state/columns.ts'
-import { MARGIN_ACCOUNT, MarginAccountKind } from '../state/margin_rows.ts'
-import { accountRow, agentMarginRow, agentRow, get, getF64, getI64, marginAccountAt, pairCount, termsRow } from '../state/rows.ts'
+import { LegFlag } from '../layout/conditional.ts'
+import { ACCOUNT, AGENT, AGENT_MARGIN, NO_ASK, ORDER, SCALAR, TERMS } from '../state/columns.ts'
+import { MARGIN_ACCOUNT as MARGIN_ACCOUNT_ROW, MarginAccountKind, PERP_TERMS } from '../state/margin_rows.ts'
+import {
+  accountRow, agentMarginRow, agentRow, get, getF64, getI64, marginAccountAt, pairCount, perpTermsRow, scalar, termsRow,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bestOpposite } from '../book/match.ts'
 import { R } from '../state/balances.ts'
+
+const { PAIR, ORDER_TYPE, TIME_IN_FORCE, OPEN_ORDERS, LEVERAGE, MARGIN_ACCOUNT, NOTIONAL } = AgentGrant
+const { CREATE_ORDER, CLOSE_POSITION, REPLACE_ORDER, CANCEL_ORDER } = AgentAction
+const bits = (...grants: number[]): number => grants.reduce((all, grant) => all | (1 << grant), 0)
+
+/** A way in which an order comes about or ends: the action that it is, and bits 1 << {@link AgentGrant} of what else is asked for. */
+export interface Way { readonly action: number; readonly asks: number }
+
+/**
+ * Every way. OPEN_ORDERS is asked of what may rest; MARGIN_ACCOUNT and LEVERAGE are of orders of perpetuals.
+ *
+ *   PLACE       an order                       CLOSE       an order that closes a position which it names
+ *   LEG         a take-profit, stop-loss or trailing stop, with an entry order or for a position
+ *   BUCKET      the strategy key of an order to come
+ *   REPLACE     a successor, which is a LIMIT order and GTC; open orders unless it replaces one of the agent's own
+ *   CANCEL      an order, a conditional order or a TWAP order
+ *   CANCEL_ALL  those of pairs and margin accounts that are granted
+ *   CANCEL_EVERYTHING  a deadline, or a connection that cancels at its end (orders/dead_man.ts)
+ */
+export const WAYS = {
+  PLACE: { action: CREATE_ORDER, asks: bits(PAIR, ORDER_TYPE, TIME_IN_FORCE, OPEN_ORDERS, LEVERAGE, MARGIN_ACCOUNT, NOTIONAL) },
+  CLOSE: { action: CLOSE_POSITION, asks: bits(PAIR, ORDER_TYPE, TIME_IN_FORCE, OPEN_ORDERS, MARGIN_ACCOUNT, NOTIONAL) },
+  LEG: { action: CREATE_ORDER, asks: bits(PAIR, ORDER_TYPE, TIME_IN_FORCE, OPEN_ORDERS, MARGIN_ACCOUNT, NOTIONAL) },
+  BUCKET: { action: CREATE_ORDER, asks: bits(PAIR, MARGIN_ACCOUNT) },
+  REPLACE: { action: REPLACE_ORDER, asks: bits(PAIR, ORDER_TYPE, TIME_IN_FORCE, OPEN_ORDERS, LEVERAGE, MARGIN_ACCOUNT, NOTIONAL) },
+  CANCEL: { action: CANCEL_ORDER, asks: bits(PAIR, MARGIN_ACCOUNT) },
+  CANCEL_ALL: { action: CANCEL_ORDER, asks: 0 },
+  CANCEL_EVERYTHING: { action: CANCEL_ORDER, asks: bits(PAIR, MARGIN_ACCOUNT) },
+} as const satisfies Readonly<Record<string, Way>>
+const asks = ({ asks: asked }: Way, grant: number): boolean => (asked & (1 << grant)) !== 0
 
 /** Digits after the point of MAX_NOTIONAL. */
 const NOTIONAL_SCALE = 9
@@ -50,7 +81,7 @@ export function mayTrade(state: State, agent: number, pair: number): boolean {
 }
 
 /** True when the agent may trade every pair that is listed. */
-export function mayTradeAll(state: State, agent: number): boolean {
+function mayTradeAll(state: State, agent: number): boolean {
   for (let pair = 0; pair < pairCount(state); pair++) if (!mayTrade(state, agent, pair)) return false
   return true
 }
@@ -68,40 +99,69 @@ const timeInForce = (flags: number): number =>
     ? AgentTimeInForce.GTC
     : ((flags & Flag.IOC) === 0 ? 0 : AgentTimeInForce.IOC) | ((flags & Flag.FOK) === 0 ? 0 : AgentTimeInForce.FOK)
 
-/** What an agent lacks to place an order with these flags on a pair that exists; but for its notional. */
+/**
+ * What an agent lacks for the form of an order that comes about or ends in this way on `pair` (-1: of none): action, pair, order type, time
+ * in force and, when it `rests`, room for one more. `type` and `time`: bits of AgentOrderType and AgentTimeInForce; 0: it has none.
+ */
+function lacksForm(state: State, agent: number, way: Way, pair: number, type: number, time: number, rests: boolean): number {
+  const grants = grantsOf(state, agent)
+  if (!acts(grants, way.action)) return AgentGrant.ACTION
+  if (pair >= 0 && asks(way, PAIR) && !mayTrade(state, agent, pair)) return PAIR
+  if (asks(way, ORDER_TYPE) && !covers(orderTypes(grants), type)) return ORDER_TYPE
+  if (time !== 0 && asks(way, TIME_IN_FORCE) && !covers(timesInForce(grants), time)) return TIME_IN_FORCE
+  return rests && asks(way, OPEN_ORDERS) && !hasRoom(state, agent) ? OPEN_ORDERS : 0
+}
+
+/** What an agent lacks to place an order with these flags on a pair that exists; but for margin account, leverage and notional. */
 export function lacksToPlace(state: State, agent: number, pair: number, flags: number): number {
-  const grants = grantsOf(state, agent)
-  const market = (flags & Flag.MARKET) !== 0
-  const action = (flags & Flag.CLOSE) !== 0 ? AgentAction.CLOSE_POSITION : AgentAction.CREATE_ORDER
-  if (!acts(grants, action)) return AgentGrant.ACTION
-  if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR
-  if (!covers(orderTypes(grants), market ? AgentOrderType.MARKET : AgentOrderType.LIMIT)) return AgentGrant.ORDER_TYPE
-  if (market) return 0
-  if (!covers(timesInForce(grants), timeInForce(flags))) return AgentGrant.TIME_IN_FORCE
-  return (flags & (Flag.IOC | Flag.FOK)) !== 0 || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
+  const way = (flags & Flag.CLOSE) !== 0 ? WAYS.CLOSE : WAYS.PLACE
+  if ((flags & Flag.MARKET) !== 0) return lacksForm(state, agent, way, pair, AgentOrderType.MARKET, 0, false)
+  const rests = (flags & (Flag.IOC | Flag.FOK)) === 0
+  return lacksForm(state, agent, way, pair, AgentOrderType.LIMIT, timeInForce(flags), rests)
 }
 
-/** What an agent lacks to attach conditional orders to a position on `pair`; which margin account is {@link lacksMarginAccount}. */
-export function lacksToAttach(state: State, agent: number, pair: number): number {
-  const grants = grantsOf(state, agent)
-  if (!acts(grants, AgentAction.CREATE_ORDER)) return AgentGrant.ACTION
-  if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR
-  return marginAccounts(grants) === AgentMargin.NONE ? AgentGrant.MARGIN_ACCOUNT : 0
+/** The same of a leg with these LegFlag bits, which closes a position on `pair`. */
+export function lacksForLeg(state: State, agent: number, pair: number, flags: number): number {
+  if ((flags & LegFlag.LIMIT) === 0) return lacksForm(state, agent, WAYS.LEG, pair, AgentOrderType.MARKET, 0, false)
+  const time = ((flags & LegFlag.IOC) !== 0 ? Flag.IOC : 0) | ((flags & LegFlag.FOK) !== 0 ? Flag.FOK : 0)
+  return lacksForm(state, agent, WAYS.LEG, pair, AgentOrderType.LIMIT, timeInForce(time), time === 0)
 }
 
-/** What an agent lacks to cancel a conditional order or a TWAP order on `pair`. */
-export function lacksToCancelWaiting(state: State, agent: number, pair: number): number {
-  const lacking = lacksToCancelAny(state, agent)
-  return lacking !== 0 || mayTrade(state, agent, pair) ? lacking : AgentGrant.PAIR
+/** What an agent lacks for any legs at all on `pair`; which margin account is {@link lacksMarginAccount}. */
+export function lacksForLegs(state: State, agent: number, pair: number): number {
+  const grants = grantsOf(state, agent)
+  if (!acts(grants, WAYS.LEG.action)) return AgentGrant.ACTION
+  if (!mayTrade(state, agent, pair)) return PAIR
+  return marginAccounts(grants) === AgentMargin.NONE ? MARGIN_ACCOUNT : 0
 }
+
+/**
+ * What an agent lacks to cancel something on `pair` of the margin account at row address `margin`; -1: the parent, which is not made yet;
+ * -2: it is of a spot pair.
+ */
+export function lacksToCancel(state: State, agent: number, pair: number, margin: number): number {
+  const lacking = lacksForm(state, agent, WAYS.CANCEL, pair, 0, 0, false)
+  return lacking !== 0 || mayCancelIn(state, agent, margin) ? lacking : MARGIN_ACCOUNT
+}
+
+/** True when a mass cancel of an agent means what is on `pair` and of the margin account `margin`, as of {@link lacksToCancel}. */
+export const isGranted = (state: State, agent: number, pair: number, margin: number): boolean =>
+  mayTrade(state, agent, pair) && mayCancelIn(state, agent, margin)
 
 /** What an agent lacks to open a risk bucket of the perpetual `pair`, or a cross one (-1). */
 export function lacksToOpenBucket(state: State, agent: number, pair: number): number {
-  const grants = grantsOf(state, agent)
-  if (!acts(grants, AgentAction.CREATE_ORDER)) return AgentGrant.ACTION
-  if (pair >= 0 && !mayTrade(state, agent, pair)) return AgentGrant.PAIR
-  return marginAccounts(grants) === AgentMargin.NONE ? AgentGrant.MARGIN_ACCOUNT : 0
+  const lacking = lacksForm(state, agent, WAYS.BUCKET, pair, 0, 0, false)
+  return lacking !== 0 || !usesNoMargin(state, agent) ? lacking : MARGIN_ACCOUNT
 }
+
+const usesNoMargin = (state: State, agent: number): boolean => marginAccounts(grantsOf(state, agent)) === AgentMargin.NONE
+
+/** Before the rules 5 an agent cancels in every margin account. */
+const mayCancelIn = (state: State, agent: number, margin: number): boolean =>
+  margin < -1 || scalar(state, SCALAR.RULES) < 5 || (!usesNoMargin(state, agent) && lacksMarginAccount(state, agent, margin) === 0)
+
+/** True when not every margin account is granted. */
+export const hasMarginBound = (state: State, agent: number): boolean => marginAccounts(grantsOf(state, agent)) !== 0
 
 /** True when it depends on the margin account what an agent may do there: {@link lacksMarginAccount}. */
 export const hasMarginAccounts = (state: State, agent: number): boolean =>
@@ -115,10 +175,10 @@ export function lacksMarginAccount(state: State, agent: number, margin: number):
   if (!hasMarginAccounts(state, agent)) return 0
   const granted = agentMarginRow(state, agent)
   const account = get(state, agentRow(state, agent), AGENT.OWNER)
-  const parent = margin < 0 || get(state, margin, MARGIN_ACCOUNT.KIND) === MarginAccountKind.PARENT
+  const parent = margin < 0 || get(state, margin, MARGIN_ACCOUNT_ROW.KIND) === MarginAccountKind.PARENT
   const number = parent ? -1 - account : marginAccountAt(state, margin)
   const sequence = parent
-    ? getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) : getF64(state, margin, MARGIN_ACCOUNT.CREATED_SEQUENCE)
+    ? getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) : getF64(state, margin, MARGIN_ACCOUNT_ROW.CREATED_SEQUENCE)
   for (let each = 0; each < AGENT_MARGIN_ACCOUNTS_MAX; each++) {
     const named = state.f64[((granted + AGENT_MARGIN.SEQUENCES) >>> 1) + each]!
     if (named === sequence && get(state, granted, AGENT_MARGIN.ROWS + each) === number) return 0
@@ -126,16 +186,12 @@ export function lacksMarginAccount(state: State, agent: number, margin: number):
   return AgentGrant.MARGIN_ACCOUNT
 }
 
-/** What an agent lacks to replace the resting order at `row`; but for the notional of its successor. */
+/** What an agent lacks to replace the resting order at `row`; but for margin account, leverage and the notional of its successor. */
 export function lacksToReplace(state: State, agent: number, row: number): number {
-  const grants = grantsOf(state, agent)
-  if (!acts(grants, AgentAction.REPLACE_ORDER)) return AgentGrant.ACTION
-  if (!mayTrade(state, agent, get(state, row, ORDER.PAIR))) return AgentGrant.PAIR
-  if (!covers(orderTypes(grants), AgentOrderType.LIMIT)) return AgentGrant.ORDER_TYPE
-  if (!covers(timesInForce(grants), AgentTimeInForce.GTC)) return AgentGrant.TIME_IN_FORCE
   const byAgent = (get(state, row, ORDER.FLAGS) & Flag.BY_AGENT) !== 0
   const own = byAgent && state.orderAgents[get(state, row, ORDER.SLOT)] === agent + 1
-  return own || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
+  const pair = get(state, row, ORDER.PAIR)
+  return lacksForm(state, agent, WAYS.REPLACE, pair, AgentOrderType.LIMIT, AgentTimeInForce.GTC, !own)
 }
 
 /**
@@ -148,21 +204,24 @@ export function lacksMargin(state: State, agent: number, flags: number, leverage
   return most === 0 || (flags & Flag.REDUCE_ONLY) !== 0 || leverage <= most ? 0 : AgentGrant.LEVERAGE
 }
 
-/** What an agent lacks to cancel the resting order at `row`. */
-export function lacksToCancel(state: State, agent: number, row: number): number {
-  const lacking = lacksToCancelAny(state, agent)
-  return lacking !== 0 || mayTrade(state, agent, get(state, row, ORDER.PAIR)) ? lacking : AgentGrant.PAIR
-}
-
 /** What an agent lacks to cancel at all. */
-export function lacksToCancelAny(state: State, agent: number): number {
-  return acts(grantsOf(state, agent), AgentAction.CANCEL_ORDER) ? 0 : AgentGrant.ACTION
+export const lacksToCancelAny = (state: State, agent: number): number => lacksForm(state, agent, WAYS.CANCEL_ALL, -1, 0, 0, false)
+
+/** What an agent lacks to cancel all that its account may have: every pair that is listed and every margin account. */
+export function lacksToCancelEverything(state: State, agent: number): number {
+  const lacking = lacksForm(state, agent, WAYS.CANCEL_EVERYTHING, -1, 0, 0, false)
+  if (lacking !== 0) return lacking
+  if (!mayTradeAll(state, agent)) return PAIR
+  return scalar(state, SCALAR.RULES) >= 5 && hasMarginBound(state, agent) ? MARGIN_ACCOUNT : 0
 }
 
-/** What an agent lacks to cancel all that its account may have: it needs CANCEL_ORDER and every pair that is listed. */
-export function lacksToCancelEverything(state: State, agent: number): number {
-  const lacking = lacksToCancelAny(state, agent)
-  return lacking !== 0 || mayTradeAll(state, agent) ? lacking : AgentGrant.PAIR
+/**
+ * What an agent lacks for the value of a leg on `pair` that closes `lots` at most, at `price` ticks: its trigger or its limit, whichever is
+ * higher. No position is larger than maxPositionSize, which bounds the product.
+ */
+export function lacksLegNotional(state: State, agent: number, pair: number, price: number, lots: number): number {
+  const most = get(state, perpTermsRow(state, pair), PERP_TERMS.MAX_POSITION_LOTS)
+  return lacksNotional(state, agent, pair, 0, price, lots < most ? lots : most)
 }
 
 /**

@@ -33,5 +33,7 @@
  *        counts up to a multiple of it (orders/copy_price.ts, orders/copy_open.ts)
  *      - a handle is unique in an application, and is found there alone (programs/leaders.ts)
  *      - a deposit that found no row in suspense is known, and found again when it is sent again (programs/deposits.ts)
+ *      - legs are held to every grant of the agent that brings them, and cancels to its margin accounts (programs/grants.ts)
+ *      - a TWAP order has no more leverage than its market allows; with both switches off a builder fee is refused for that alone
  */
 export const RULES = 5

@@ -1,13 +1,14 @@
 /**
  * What a mass cancel left on the book: the orders of an account that rested before it began and rest still.
  *
- * A mass cancel that came to its end has ended every order it was meant for but those on a halted pair and, when a delegated agent asked,
- * those of pairs that it is not granted. So whatever rests from before it began was left for one of these reasons, whatever the status of
- * its pair is by now.
+ * A mass cancel that came to its end has ended every order it was meant for but those on a halted pair and, when a
+ * delegated agent asked, those of pairs and margin accounts that it is not granted. So whatever rests from before it began
+ * was left for one of these reasons, whatever the status of its pair is by now.
  */
-import { lacksToCancelEverything, mayTrade } from '../programs/grants.ts'
-import { ACCOUNT, ORDER } from '../state/columns.ts'
-import { accountRow, get, getF64, orderRow, wordOf } from '../state/rows.ts'
+import { isPairHalted } from '../book/pool.ts'
+import { hasMarginBound, lacksToCancelEverything, mayTrade } from '../programs/grants.ts'
+import { ACCOUNT, ORDER, TERMS } from '../state/columns.ts'
+import { accountRow, get, getF64, orderRow, termsRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently } from './consistent.ts'
 
@@ -54,5 +55,11 @@ export function readLeftOrders(
 /** Whether the agent in row `agent` may cancel whatever its account has; the engine decides it again (orders/dead_man.ts). */
 export const mayCancelEverything = (state: State, agent: number): boolean => lacksToCancelEverything(state, agent) === 0
 
-/** Whether the agent in row `agent` is granted the pair. */
-export const isGranted: (state: State, agent: number, pair: number) => boolean = mayTrade
+/**
+ * Whether the agent in row `agent` was not granted what a mass cancel left on `pair`, by its pair or, on a perpetual that is not halted, by
+ * its margin account.
+ */
+export function isNotGranted(state: State, agent: number, pair: number): boolean {
+  if (!mayTrade(state, agent, pair)) return true
+  return get(state, termsRow(state, pair), TERMS.PERP) !== 0 && !isPairHalted(state, pair) && hasMarginBound(state, agent)
+}

@@ -31,6 +31,8 @@ import type {
 import type { EngineClient } from './engine_client.ts'
 
 const C = ORDER_COMMAND.at
+/** The last sequence of all, which made nothing. */
+const NEVER = 2 ** 48 - 1
 /** Bytes of a key or payload hash in a record. */
 const HASH_BYTES = 16
 
@@ -344,7 +346,7 @@ export function encodeCollateral(engine: EngineClient, at: number, correlation: 
   scratch.u32[to.options] = terms.key === '' ? 0 : Option.KEYED
   scratch.i32[to.marginAccount] = terms.marginAccount
   scratch.i32[to.bucket] = terms.bucket
-  scratch.f64[to.createdSequence >>> 1] = terms.createdSequence
+  scratch.f64[to.createdSequence >>> 1] = terms.onlyRepeated === true ? NEVER : terms.createdSequence
   scratch.i64[to.amount >>> 1] = terms.amount
   if (terms.key !== '') writeKey(caller, terms.key, hashOf(formOfCollateral(terms)))
   finishFor(engine, at, CommandType.MOVE_COLLATERAL, correlation, caller)

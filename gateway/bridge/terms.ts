@@ -134,6 +134,8 @@ export interface CollateralTerms {
   readonly amount: bigint
   /** Idempotency key; '' without one. */
   readonly key: string
+  /** Nothing is to be moved: what is asked for is the first answer of the key, otherwise it is NOT_FOUND. */
+  readonly onlyRepeated?: boolean
 }
 
 /** Terms of TRANSFER. */

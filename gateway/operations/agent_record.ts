@@ -55,21 +55,27 @@ export const AgentRequest = Type.Object({
     field(Type.String(), 'When the grant and its sessions end, RFC 3339, in the future; absent: never.', { format: 'date-time' }),
   ),
   allowedOrderTypes: Type.Optional(
-    field(Type.Array(OrderType, { minItems: 1, maxItems: NAMES_MAX }), 'Order types it may place; absent: all.'),
+    field(
+      Type.Array(OrderType, { minItems: 1, maxItems: NAMES_MAX }),
+      'Order types it may place, as legs too (a MARKET stop-loss is MARKET); absent: all.',
+    ),
   ),
   allowedTimeInForce: Type.Optional(
-    field(Type.Array(TimeInForce, { minItems: 1, maxItems: NAMES_MAX }), 'Times in force of its LIMIT orders; absent: all.'),
+    field(Type.Array(TimeInForce, { minItems: 1, maxItems: NAMES_MAX }), 'Times in force of its LIMIT orders and legs; absent: all.'),
   ),
   allowedMarginAccountIds: Type.Optional(
     field(
       Type.Array(Uuid, { maxItems: AGENT_MARGIN_ACCOUNTS_MAX }),
-      `Margin accounts it may use, at most ${AGENT_MARGIN_ACCOUNTS_MAX}; absent: every one; empty: none.`,
+      `Margin accounts in which it may place and cancel, at most ${AGENT_MARGIN_ACCOUNTS_MAX}; absent: every one; empty: none.`,
     ),
   ),
   noMarginAccounts: Type.Optional(field(Type.Boolean(), 'true: it may use no margin account, as an empty allowedMarginAccountIds says.')),
   maxLeverage: Type.Optional(field(Amount, 'Highest leverage of its orders, at most 2 digits after the point; absent: not bounded.')),
   maxOrderNotional: Type.Optional(
-    field(Amount, 'Most value of one order, in units of its quote token, at most 9 digits after the point; absent: not bounded.'),
+    field(
+      Amount, 'Most value of one order, in units of its quote token, at most 9 digits after the point; absent: not bounded. A leg counts '
+        + 'what it would close now, at its trigger or limit.',
+    ),
   ),
   maxOpenOrders: Type.Optional(
     field(Type.Integer({ minimum: 1, maximum: AGENT_OPEN_ORDERS_MAX }), 'Most orders of it that rest at once, 1 to 1000.'),

@@ -56,6 +56,7 @@ export type Move = Omit<CollateralTerms, 'amount' | 'key'>
  */
 export function moveCollateral(
   gateway: Gateway, call: Call<never>, input: MoveBody, move: Move, take: (records: Views, base: number, amount: string) => void,
+  refusal: (gateway: Gateway, records: Views, base: number) => Refused = collateralRefusal,
 ): void {
   const asset = collateralOf(gateway)
   if (asset instanceof Refused) return call.refuse(asset)
@@ -64,7 +65,7 @@ export function moveCollateral(
   const key = keyOf(input.idempotencyKey)
   if (key instanceof Refused) return call.refuse(key)
   const pending = pendingRequest(
-    call, (records, base) => take(records, base, amountText(asset, amount)), (records, base) => collateralRefusal(gateway, records, base),
+    call, (records, base) => take(records, base, amountText(asset, amount)), (records, base) => refusal(gateway, records, base),
   )
   const encode = (at: number, correlation: number): void =>
     encodeCollateral(gateway.engine, at, correlation, call, { ...move, amount, key })

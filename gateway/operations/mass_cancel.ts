@@ -14,7 +14,7 @@ import { conditionalOrderId, orderId, twapOrderId } from '../../core/layout/ids.
 import type { RefusalCode } from '../../core/layout/refusals.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { readConditionals } from '../../core/view/conditionals.ts'
-import { isGranted, readLeftOrders } from '../../core/view/left_orders.ts'
+import { isNotGranted, readLeftOrders } from '../../core/view/left_orders.ts'
 import { readTwaps } from '../../core/view/twaps.ts'
 import { encodeCancelAll, encodeDeadline, EVERY_PAIR } from '../bridge/encode.ts'
 import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
@@ -235,7 +235,7 @@ function answer(sweep: Sweep): void {
   }
   const totalCancelled = orderIds.length
   const reasonOf = (of: number): RefusalCode =>
-    call.agent >= 0 && !isGranted(state, call.agent, of) ? 'AGENT_NOT_ALLOWED' : 'PAIR_NOT_ACTIVE'
+    call.agent >= 0 && isNotGranted(state, call.agent, of) ? 'AGENT_NOT_ALLOWED' : 'PAIR_NOT_ACTIVE'
   const left: Left[] = [...orders.orders.map((order) => ({ id: orderId(order.sequence, order.slot), pair: order.pair })), ...waiting]
   const notCancelled = left.slice(0, NOT_CANCELLED_NAMED).map(({ id, pair: of }) =>
     ({ orderId: id, tradingPairId: genesis.pairs[of]!.id, reason: reasonOf(of) }))

@@ -7,6 +7,7 @@
 import Type, { type Static } from 'typebox'
 import { COLLATERAL_ANSWER, ORDER_ANSWER } from '../../core/layout/answers.ts'
 import { IdKind, parseId, positionId, type Id } from '../../core/layout/ids.ts'
+import type { Views } from '../../core/layout/table.ts'
 import type { HistoryFundingPayment, Named } from '../../core/history/answer/queries.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 import { MarginMode } from '../../core/view/margin.ts'
@@ -18,6 +19,7 @@ import { Refused, refusedField } from '../refused.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
 import { CloseParts, ORDERS_MAX } from './close_parts.ts'
 import { CloseBody, closeTerms } from './close_terms.ts'
+import { collateralRefusal } from './engine_refusal.ts'
 import * as sample from './example_values.ts'
 import { pairFilter, TimeRange } from './history_filters.ts'
 import { listHistory } from './history_listing.ts'
@@ -223,26 +225,52 @@ const exampleMargin = {
   output: { positionId: sample.POSITION, marginAccountId: sample.PARENT_MARGIN, newIsolatedMargin: '350', status: 'SUCCESS' as const },
 }
 
-function moveMargin(
-  gateway: Gateway, call: Call<Static<typeof MarginAnswer>>, input: MoveBody & { positionId: string }, into: boolean,
-): void {
-  const found = findOpen(gateway, call.account, input.positionId)
+type MarginCall = Call<Static<typeof MarginAnswer>>
+type MarginInput = MoveBody & { positionId: string }
+
+function moveMargin(gateway: Gateway, call: MarginCall, input: MarginInput, into: boolean): void {
+  const found = findPosition(gateway, call.account, input.positionId)
   if (found instanceof Refused) return call.refuse(found)
-  const { margin, bucket, position } = found
+  if (!('bucket' in found)) return repeatMargin(gateway, call, input, found, into)
+  const { margin, bucket } = found
   if (bucket.mode !== MarginMode.ISOLATED) {
     return call.refuse(refusedField('positionId', 'Only an isolated position has margin of its own: move collateral of the risk bucket'))
   }
-  const asset = gateway.genesis.assets[gateway.state.collateralAsset]!
-  moveCollateral(gateway, call, input, bucketMove(bucket, into), ({ i64 }, base) => call.answer({
-    positionId: positionId(position.openedSequence, position.row),
-    marginAccountId: marginIdOf(gateway, call.account, margin),
-    newIsolatedMargin: amountText(asset, i64[(base + COLLATERAL_ANSWER.at.allocated) >>> 1]!),
-    status: 'SUCCESS',
-  }))
+  moveCollateral(gateway, call, input, bucketMove(bucket, into), (records, base) =>
+    call.answer(marginAnswer(gateway, records, base, input, marginIdOf(gateway, call.account, margin))))
 }
 
+/** A request with a key whose position is not open any more: the answer that it had, or none was given and the position is missing. */
+function repeatMargin(gateway: Gateway, call: MarginCall, input: MarginInput, { sequence, slot }: Id, into: boolean): void {
+  if (input.idempotencyKey === undefined) return call.refuse(missing())
+  askHistory(gateway.history, 'position', { account: call.account, sequence, row: slot }, (closed, _, behind) => {
+    if (closed instanceof Refused) return call.refuse(closed)
+    // A history that is behind may not have its beginning yet.
+    if (closed === null) return call.refuse(behind === null ? missing() : new Refused('HISTORY_UNAVAILABLE'))
+    const move = { ...bucketMove({ row: closed.bucket.row, createdSequence: closed.bucket.sequence }, into), onlyRepeated: true }
+    const { marginAccountId } = closedPositionRecord(gateway, call.account, closed)
+    moveCollateral(
+      gateway, call, input, move, (records, base) => call.answer(marginAnswer(gateway, records, base, input, marginAccountId)),
+      (_gateway, records, base) => {
+        const refused = collateralRefusal(gateway, records, base)
+        return refused.code === 'NOT_FOUND' ? missing() : refused
+      },
+    )
+  })
+}
+
+const marginAnswer = (
+  { genesis, state }: Gateway, { i64 }: Views, base: number, { positionId: id }: MarginInput, marginAccountId: string,
+): Static<typeof MarginAnswer> => ({
+  positionId: id.toLowerCase(),
+  marginAccountId,
+  newIsolatedMargin: amountText(genesis.assets[state.collateralAsset]!, i64[(base + COLLATERAL_ANSWER.at.allocated) >>> 1]!),
+  status: 'SUCCESS',
+})
+
 const moveRefusals = [
-  'POSITION_NOT_FOUND', 'NOT_FOUND', 'INSUFFICIENT_COLLATERAL', 'RISK_BUCKET_IN_LIQUIDATION', 'PRICE_STALE', ...KEYED, ...READ, ...COMMAND,
+  'POSITION_NOT_FOUND', 'NOT_FOUND', 'INSUFFICIENT_COLLATERAL', 'RISK_BUCKET_IN_LIQUIDATION', 'PRICE_STALE', ...KEYED, ...READ, ...HISTORY,
+  ...COMMAND,
 ] as const
 
 export const AddPositionMargin = operation({

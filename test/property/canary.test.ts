@@ -186,10 +186,9 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/sub_accounts.ts', 'if (from !== master && needsConsent(state)', 'if (from < 0'],
   ['programs/sub_accounts.ts', 'if (!consented && needsConsent(state))', 'if (master < 0)'],
   ['state/session_lists.ts', 'if (next !== 0) set(state, linkRow(state, next - 1), PREV, prev)', ''],
-  ['programs/grants.ts', 'if (!mayTrade(state, agent, get(state, row, ORDER.PAIR))) return AgentGrant.PAIR', ''],
-  ['programs/grants.ts', 'if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR', ''],
+  ['programs/grants.ts', 'if (pair >= 0 && asks(way, PAIR) && !mayTrade(state, agent, pair)) return PAIR', ''],
   ['programs/grants.ts', 'touch > limit ? touch : limit', 'touch < 0 ? touch : limit'],
-  ['programs/grants.ts', 'return own || hasRoom', 'return hasRoom'],
+  ['programs/grants.ts', 'AgentTimeInForce.GTC, !own)', 'AgentTimeInForce.GTC, true)'],
   ['book/match.ts', 'Option.TELL_SELF_TRADE) !== 0) emitSelfTrade', 'Option.TELL_SELF_TRADE) === 0) emitSelfTrade'],
   // What applications charge: of which side, of what there is, within the cap; held, spent, and changed by whom and how often.
   ['ledger/add_ons.ts', 'ADD_ON.MAKER_PPM : ADD_ON.TAKER_PPM', 'ADD_ON.TAKER_PPM : ADD_ON.MAKER_PPM'],
@@ -307,7 +306,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['state/due.ts', '  else sink(state, state.dueAt[place]!)\n', ''],
   // An agent could end more than it may; a connection that ended would count for another wallet, or be forgotten.
   ['orders/dead_man.ts', 'if (agent >= 0 && !mayTradeAll(state, agent))', 'if (agent < -1)'],
-  ['programs/grants.ts', 'lacking !== 0 || mayTradeAll(state, agent) ? lacking : AgentGrant.PAIR', 'lacking'],
+  ['programs/grants.ts', 'if (!mayTradeAll(state, agent)) return PAIR', ''],
   ['orders/dead_man.ts', ' && get(state, sessionRow(state, session), SESSION.ACCOUNT) === account', ''],
   ['orders/dead_man.ts', 'isAccount(state, account, command.f64[(base + at.fromSequence) >>> 1]!)', 'account >= 0'],
   // What goes on by itself would lose its place or its turn.

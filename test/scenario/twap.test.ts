@@ -119,6 +119,7 @@ t.test('start time; an end time instead of a duration; windows that cannot be', 
   const refused: [Decoded, string][] = [
     [{ durationMs: 0 }, 'INVALID_SCHEDULE'], [{ durationMs: 0, endAt: stage.time }, 'INVALID_SCHEDULE'],
     [{ durationMs: 604_800_001 }, 'INVALID_SCHEDULE'], [{ lots: 0 }, 'BELOW_MIN_ORDER_SIZE'], [{ leverage: 0 }, 'LEVERAGE_TOO_LOW'],
+    [{ leverage: 100_000 }, 'LEVERAGE_TOO_HIGH'],
     [{ price: 70_000 }, 'INVALID_TICK'], [{ flags: 0 }, 'WRONG_TRADING_MODE'], [{ pair: 2 }, 'PAIR_NOT_ACTIVE'],
     [{ trigger: 900, conditionalExpiry: 5 }, 'INVALID_EXPIRATION'], [{ flags: Flag.MARGIN | Flag.IOC }, 'VALIDATION_ERROR'],
   ]

@@ -7,6 +7,7 @@ import { Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { endConditionalsOf } from './naive_conditional.ts'
+import { isPerp } from './naive_margin.ts'
 import { isLive, type Session } from './naive_sessions.ts'
 import { familyOf, share } from './naive_families.ts'
 import { end } from './naive_orders.ts'
@@ -203,13 +204,40 @@ export function lacksToCancel(agent: Agent, pair: number | null): number {
   return pair === null || agent.pairs.has(pair) ? 0 : LACKS.PAIR
 }
 
-/** The most an order can be worth, in 10^-9 of its quote asset, against what is granted. */
-export function lacksNotional(ex: Ex, agent: Agent, terms: Terms): number {
+/** To cancel something on a pair: since the rules 5 of a perpetual only in a margin account that is granted. */
+export function lacksToCancelOn(ex: Ex, agent: Agent, pair: number): number {
+  return lacksToCancel(agent, pair) || (mayUse(ex, agent, pair) ? 0 : LACKS.MARGIN_ACCOUNT)
+}
+
+/** True when the agent may use the margin account that something on this pair is of, if it is of one. */
+export const mayUse = (ex: Ex, agent: Agent, pair: number): boolean => ex.inForce < 5 || !agent.noMargin || !isPerp(ex, pair)
+
+/** To cancel everything that its owner has, at a deadline or an end. */
+export function lacksForEverything(ex: Ex, agent: Agent): number {
+  if (!has(agent.actions, MAY.CANCEL)) return LACKS.ACTION
+  if (!ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))) return LACKS.PAIR
+  return ex.inForce >= 5 && agent.noMargin ? LACKS.MARGIN_ACCOUNT : 0
+}
+
+/** For a leg on a pair with these bits of a LIMIT order; `null`: it is a MARKET order. */
+export function lacksForLeg(ex: Ex, agent: Agent, pair: number, limited: { ioc: boolean; fok: boolean } | null): number {
+  const flags = limited === null ? Flag.MARKET : (limited.ioc ? Flag.IOC : 0) | (limited.fok ? Flag.FOK : 0)
+  return lacksToPlace(ex, agent, pair, flags)
+}
+
+/** The most an order can be worth, in 10^-9 of its quote asset, against what is granted; `cut`: its lots after that. */
+export function lacksNotional(ex: Ex, agent: Agent, terms: Terms, cut = terms.lots): number {
   if (agent.maxNotional === 0n) return 0
   const sell = has(terms.flags, Flag.SELL)
   const touch = otherSide(ex, terms.pair, sell)[0]?.price ?? 0
-  const atoms = valueOf(ex, terms.pair, sell ? Math.max(touch, terms.limit) : terms.limit, terms.lots)
-  const { scale } = ex.genesis.assets[ex.genesis.pairs[terms.pair]!.quote]!
+  return lacksValue(ex, agent, terms.pair, sell ? Math.max(touch, terms.limit) : terms.limit, ex.inForce < 5 ? terms.lots : cut)
+}
+
+/** For so many lots at this price. */
+export function lacksValue(ex: Ex, agent: Agent, pair: number, price: number, lots: number): number {
+  if (agent.maxNotional === 0n) return 0
+  const atoms = valueOf(ex, pair, price, lots)
+  const { scale } = ex.genesis.assets[ex.genesis.pairs[pair]!.quote]!
   return atoms * 1_000_000_000n > agent.maxNotional * 10n ** BigInt(scale) ? LACKS.NOTIONAL : 0
 }
 

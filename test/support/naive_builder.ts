@@ -177,13 +177,15 @@ function setFee(ex: NaiveExchange, command: Decoded): void {
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   if (ex.signingAgent(command) !== null) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, -1)
   const [bps, given] = [Number(command['bps']), Number(command['makerBps'])]
+  const off = !ex.builder.on && ex.builder.sharePpm === 0
+  if (off && ex.inForce >= 5) return ex.refuse(command, CODE.BUILDER_FEES_OFF, -1)
   if (!within(bps, ex.builder.cap) || (given !== -1 && !within(given, ex.builder.cap))) {
     return ex.refuse(command, CODE.BUILDER_FEE_ABOVE_CAP, -1)
   }
   const enrolled = ofAccount(ex, account)
   if (enrolled?.active !== true) return ex.refuse(command, CODE.NOT_ENROLLED, -1)
   if (enrolled.payout !== account) return ex.refuse(command, CODE.NOT_PAYOUT_WALLET, -1)
-  if (!ex.builder.on && ex.builder.sharePpm === 0) return ex.refuse(command, CODE.BUILDER_FEES_OFF, -1)
+  if (off) return ex.refuse(command, CODE.BUILDER_FEES_OFF, -1)
   const recent = (): number[] => enrolled.changes.filter((time) => time + DAY_MS > ex.now)
   const makerBps = given === -1 ? enrolled.makerBps : given
   const changes = bps !== enrolled.bps || makerBps !== enrolled.makerBps

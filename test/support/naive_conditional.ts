@@ -8,7 +8,7 @@ import { CONDITIONAL_ORDER, ConditionalReason, ConditionalState, ConditionType, 
 import { EventType } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
-import { lacksToCancel, type Agent } from './naive_agents.ts'
+import { lacksToCancelOn, type Agent } from './naive_agents.ts'
 import { familyOf, share } from './naive_families.ts'
 import { isPerp, isStale, perpOf, Rows, type Position } from './naive_margin.ts'
 import { has, type Ex, type Order } from './naive_terms.ts'
@@ -294,7 +294,7 @@ export function cancelConditional(ex: Ex, command: Decoded): void {
   const named = conditionalsOf(ex, account).find((each) => each.kind === leg && each.createdSequence === created && isCancellable(each))
   if (named === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
   const agent = ex.signingAgent(command)
-  const lacking = agent === null ? 0 : lacksToCancel(agent, named.pair)
+  const lacking = agent === null ? 0 : lacksToCancelOn(ex, agent, named.pair)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   if (ex.statuses[named.pair] === 'HALTED') return ex.refuse(command, CODE.PAIR_NOT_ACTIVE, account)
   endConditional(ex, named, ConditionalState.CANCELLED, ConditionalReason.USER_CANCELLED)

@@ -6,7 +6,7 @@ import { ConditionalReason, ConditionType, LegFlag } from '../../core/layout/con
 import { Flag } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
-import { lacksToOpenBucket, type Agent } from './naive_agents.ts'
+import { lacksForLeg, lacksToOpenBucket, lacksValue, type Agent } from './naive_agents.ts'
 import {
   hangingOn, hangOn, isEntered, makeConditional, roomForConditionals, tellConditional, trails, watch, type Conditional,
 } from './naive_conditional.ts'
@@ -100,6 +100,33 @@ export function entryLegsRefusal(ex: Ex, command: Decoded, terms: Terms, positio
   return legsRefusal(ex, legs, account, position, !has(flags, Flag.SELL), price)
 }
 
+/** What an agent lacks for the form of the legs of a command, since the rules 5. */
+export function lacksForForms(ex: Ex, command: Decoded, agent: Agent, pair: number): number {
+  if (ex.inForce < 5) return 0
+  const lacks = legsIn(command).map(({ flags }) =>
+    lacksForLeg(ex, agent, pair, has(flags, LegFlag.LIMIT) ? { ioc: has(flags, LegFlag.IOC), fok: has(flags, LegFlag.FOK) } : null))
+  return lacks.find((each) => each !== 0) ?? 0
+}
+
+/** The same for their values, of a position that has, or comes to, so many lots: what each closes at the highest price that it names. */
+export function lacksForValues(ex: Ex, command: Decoded, agent: Agent, pair: number, size: number): number {
+  if (ex.inForce < 5) return 0
+  const most = ex.genesis.pairs[pair]!.perp!.maxPositionLots
+  const lacks = legsIn(command).map((leg) => {
+    const price = leg.kind === ConditionType.TRAILING_STOP ? Math.max(perpOf(ex, pair).mark, leg.trigger) : Math.max(leg.trigger, leg.limit)
+    return lacksValue(ex, agent, pair, price, Math.min(most, leg.lots === 0 ? size : leg.lots))
+  })
+  return lacks.find((each) => each !== 0) ?? 0
+}
+
+/** The same of an entry order that was admitted: of what it adds to a position in its direction. */
+export function lacksForEntryValues(
+  ex: Ex, command: Decoded, agent: Agent, { pair, flags }: Terms, { position, lots }: { position: Position | null; lots: number },
+): number {
+  const held = (position?.lots ?? 0) * (has(flags, Flag.SELL) ? -1 : 1)
+  return lacksForValues(ex, command, agent, pair, lots + Math.max(0, held))
+}
+
 /** The legs of an order that was matched: of one that rests, or that filled and whose position stands in its direction. */
 export function makeEntryLegs(ex: Ex, command: Decoded, order: Order): void {
   const [rests, entered] = [order.place > 0, order.trades > 0 && isEntered(order)]
@@ -122,7 +149,7 @@ export function attachConditionals(ex: Ex, command: Decoded): void {
     openedSequence === command['openedSequence'] && bucket.margin.account === account)
   if (position === undefined) return ex.refuse(command, CODE.POSITION_NOT_FOUND, account)
   const agent = ex.signingAgent(command)
-  const lacking = agent === null ? 0 : lacksToOpenBucket(agent, position.pair)
+  const lacking = agent === null ? 0 : lacksToOpenBucket(agent, position.pair) || lacksForForms(ex, command, agent, position.pair)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const legs = legsIn(command)
   if (legs.length === 0) return ex.refuse(command, CODE.VALIDATION_ERROR, account)
@@ -130,6 +157,8 @@ export function attachConditionals(ex: Ex, command: Decoded): void {
   const long = position.lots > 0
   const code = legsRefusal(ex, legs, account, position, long, perpOf(ex, position.pair).mark)
   if (code !== 0) return ex.refuse(command, code, account)
+  const tooMuch = agent === null ? 0 : lacksForValues(ex, command, agent, position.pair, Math.abs(position.lots))
+  if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch)
   for (const leg of make(ex, legs, account, position, long, agent)) {
     watch(ex, leg)
     tellConditional(ex, leg, ConditionalReason.CREATED)

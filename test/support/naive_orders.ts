@@ -9,10 +9,10 @@ import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { addedBy, chargeAddOn, newAddOn, shareFill } from './naive_builder.ts'
 import { payFill } from './naive_families.ts'
-import { lacksMargin, lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
+import { lacksMargin, lacksNotional, lacksToCancelOn, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { endLegs, handOver, legsOf } from './naive_conditional.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
-import { entryLegsRefusal, makeEntryLegs } from './naive_legs.ts'
+import { entryLegsRefusal, lacksForEntryValues, lacksForForms, makeEntryLegs } from './naive_legs.ts'
 import { leaseRefusal } from './naive_launches.ts'
 import { isPerp } from './naive_margin.ts'
 import { collateralOf } from './naive_margin_changes.ts'
@@ -113,10 +113,11 @@ export function place(ex: Ex, command: Decoded): void {
   const early = known || openRefusal(ex, pair, given) || leaseRefusal(ex, command, account, pair, given)
   if (early !== 0) return ex.refuse(command, early, account)
   const agent = ex.signingAgent(command)
-  const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given) || lacksMargin(agent, given, Number(command['leverage']))
+  const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given) || lacksMargin(agent, given, Number(command['leverage'])) ||
+    (has(Number(command['options']), Option.LEGS) ? lacksForForms(ex, command, agent, pair) : 0)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
-  const refuse: Refuse = (code, missing, told) => ex.refuse(command, code, account, missing, told)
-  const result = enter(ex, command, account, agent, given & FLAG_ORDER_MASK, refuse)
+  const result = enter(ex, command, account, agent, given & FLAG_ORDER_MASK, (code, missing, told) =>
+    ex.refuse(command, code, account, missing, told))
   if (result !== null) ex.keep(command, account, result)
 }
 
@@ -157,12 +158,12 @@ export function enter(
   const admitted = has(flags, Flag.MARGIN) ? admitMargin(ex, command, terms) : null
   if (admitted !== null && isRefused(admitted)) return no(admitted.code, 0, { ...tellPair(ex, pair), ...tellMissing(ex, admitted) })
   const brings = has(Number(command['options']), Option.LEGS)
-  const wrongLegs = brings ? entryLegsRefusal(ex, command, terms, admitted?.position ?? null) : 0
-  if (wrongLegs !== 0) return no(wrongLegs)
-  const cut = admitted === null ? terms.lots : admitted.lots
-  const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, ex.inForce < 5 ? terms : { ...terms, lots: cut })
+  const wrong = brings ? entryLegsRefusal(ex, command, terms, admitted?.position ?? null) : 0
+  if (wrong !== 0) return no(wrong)
+  const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms, admitted?.lots) ||
+    (brings ? lacksForEntryValues(ex, command, agent, terms, admitted!) : 0)
   if (tooMuch !== 0) return no(CODE.AGENT_NOT_ALLOWED, tooMuch)
-  terms.lots = cut
+  if (admitted !== null) terms.lots = admitted.lots
   const seen = admitted === null ? simulate(ex, terms) : walkWhole(ex, terms, admitted)
   if (has(flags, Flag.FOK) && seen.tooLong) return no(CODE.ABOVE_MAX_ORDER_SIZE)
   const ownInFok = has(flags, Flag.FOK) ? seen.own : null
@@ -341,7 +342,7 @@ export function cancel(ex: Ex, command: Decoded): void {
   const order = targetOf(ex, command, account)
   if (order === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
   const agent = ex.signingAgent(command)
-  const lacking = agent === null ? 0 : lacksToCancel(agent, order.pair)
+  const lacking = agent === null ? 0 : lacksToCancelOn(ex, agent, order.pair)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   if (ex.statuses[order.pair] === 'HALTED') return ex.refuse(command, CODE.PAIR_NOT_ACTIVE, account)
   const released = takeOff(ex, order)

@@ -3,7 +3,7 @@ import { AgentGrant, Flag } from '../../core/layout/command.ts'
 import { Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
-import { lacksToCancel, type Agent } from './naive_agents.ts'
+import { lacksForEverything, lacksToCancel, mayUse, type Agent } from './naive_agents.ts'
 import { end } from './naive_orders.ts'
 import { hasWaiting, sweepWaiting, waitsForAny } from './naive_sweep_waiting.ts'
 import type { Ex, Order } from './naive_terms.ts'
@@ -135,14 +135,14 @@ export function cancelAll(ex: Ex, command: Decoded): void {
   const afterMs = Number(command['afterMs'])
   if (afterMs === -3 && ex.inForce >= 5) return noteConnection(ex, command, account, agent)
   if (afterMs !== 0 && ex.inForce >= 4) return setDeadline(ex, command, account, agent, afterMs)
-  const granted = (pair: number): boolean => agent === null || agent.pairs.has(pair)
+  const granted = (pair: number): boolean => agent === null || (agent.pairs.has(pair) && mayUse(ex, agent, pair))
   sweep(ex, command, partOf(command, account, 0, agent), (pair) => granted(pair) && isOpen(ex, pair))
 }
 
 /** A deadline, or none; nothing ends. An agent must be granted every pair. */
 function setDeadline(ex: Ex, command: Decoded, account: number, agent: Agent | null, afterMs: number): void {
-  const lacks = agent !== null && !ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))
-  if (lacks) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, AgentGrant.PAIR)
+  const lacking = agent === null ? 0 : lacksForEverything(ex, agent)
+  if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   ex.deadlines.delete(account)
   if (afterMs > 0) ex.deadlines.set(account, ex.now + afterMs)
   ex.result(command, { account })
@@ -158,9 +158,9 @@ export interface Connections {
 /** Such a connection opened. An agent must be granted every pair. */
 function noteConnection(ex: Ex, command: Decoded, account: number, agent: Agent | null): void {
   const known = ex.connections.get(account) ?? { open: 0, graceMs: 0, returnBy: 0 }
-  const lacks = agent !== null && !ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))
+  const lacking = agent === null ? 0 : lacksForEverything(ex, agent)
   const graceMs = Number(command['fromSlot'])
-  if (lacks) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, AgentGrant.PAIR)
+  if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   if (graceMs < 0 || graceMs > 60_000) return ex.refuse(command, CODE.VALIDATION_ERROR, account)
   if (known.open >= 30_000) return ex.refuse(command, CODE.OVERLOADED, account)
   ex.connections.set(account, { open: known.open + 1, graceMs, returnBy: 0 })
@@ -195,9 +195,8 @@ function cancelAtEnd(ex: Ex, command: Decoded): void {
   if (ex.inForce >= 5) closeConnections(ex, account, Number(command['limit']))
   if (command['afterMs'] === -4) return void ex.result(command, { account })
   const { agent } = session!
-  const lacking = agent === null ? 0 : agent === 'gone' || !agent.active ? AgentGrant.ACTION : lacksToCancel(agent, null)
-  const pairs = agent === null || agent === 'gone' || ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))
-  if (lacking !== 0 || !pairs) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking || AgentGrant.PAIR)
+  const lacking = agent === null ? 0 : agent === 'gone' || !agent.active ? AgentGrant.ACTION : lacksForEverything(ex, agent)
+  if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   ex.result(command, { account, detail2: begin(ex, account) })
 }
 

@@ -8,7 +8,7 @@ import { EventType, Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { TWAP_OPENED, TWAP_ORDER, TwapOption, TwapReason, TwapState } from '../../core/layout/twap.ts'
 import { CODE } from './naive.ts'
-import { lacksToCancel, owner, refuseOwner } from './naive_agents.ts'
+import { lacksToCancelOn, owner, refuseOwner } from './naive_agents.ts'
 import {
   freeConditional, isCrossed, makeConditional, markCounts, mayFire, roomForConditionals, roomForTwap, takeAway, watchPrice,
   type Conditional,
@@ -164,7 +164,9 @@ function termsRefusal(ex: Ex, command: Decoded, pair: number, flags: number): nu
   if ((number('options') & ~7) !== 0 || number('labelLength') < 0 || number('labelLength') > 40) return CODE.VALIDATION_ERROR
   if (number('lots') < minLots) return CODE.BELOW_MIN_ORDER_SIZE
   const opens = has(flags, Flag.MARGIN) && !has(flags, Flag.REDUCE_ONLY)
-  return number('leverage') < (opens ? perp!.minLeverage : 0) ? CODE.LEVERAGE_TOO_LOW : 0
+  if (number('leverage') < (opens ? perp!.minLeverage : 0)) return CODE.LEVERAGE_TOO_LOW
+  const tooHigh = opens && ex.inForce >= 5 && number('leverage') > ex.margins.ladders[pair]![0]!.maxLeverage
+  return tooHigh ? CODE.LEVERAGE_TOO_HIGH : 0
 }
 
 const WEEK = 7 * 24 * 3_600_000
@@ -340,7 +342,7 @@ export function cancelTwap(ex: Ex, command: Decoded): void {
     row === command['twap'] && createdSequence === command['createdSequence'])
   if (named === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
   const agent = ex.signingAgent(command)
-  const lacking = agent === null ? 0 : lacksToCancel(agent, named.pair)
+  const lacking = agent === null ? 0 : lacksToCancelOn(ex, agent, named.pair)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   if (ex.statuses[named.pair] === 'HALTED') return ex.refuse(command, CODE.PAIR_NOT_ACTIVE, account)
   endTwap(ex, named, TwapState.CANCELLED, TwapReason.USER_CANCELLED)

@@ -180,6 +180,7 @@ t.test('what is wrong is refused by its name', async (t) => {
     [spotTwap({ useMasterBalance: true }), 'NOT_SUB_ACCOUNT', 'useMasterBalance'],
     [perpTwap({ tradingMode: undefined }), 'WRONG_TRADING_MODE', 'tradingMode'],
     [perpTwap({ leverage: undefined }), 'VALIDATION_ERROR', 'leverage'], [perpTwap({ leverage: '0.5' }), 'LEVERAGE_TOO_LOW', 'leverage'],
+    [perpTwap({ leverage: '100000' }), 'LEVERAGE_TOO_HIGH', 'leverage'],
     [perpTwap({ useMasterBalance: true }), 'MASTER_BALANCE_NOT_ALLOWED', 'useMasterBalance'],
     [perpTwap({ marginAccountId: NO_TWAP }), 'NOT_FOUND', 'marginAccountId'],
     [perpTwap({ riskBucketId: NO_TWAP }), 'NOT_FOUND', 'riskBucketId'],
