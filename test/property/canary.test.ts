@@ -301,7 +301,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/dead_man.ts', '<= now(state)) setF64(state, connections', '<= 0) setF64(state, connections'],
   ['orders/cancel_on_disconnect.ts', 'now(state) + get(state, row, DISCONNECT.GRACE_MS)', 'now(state)'],
   ['orders/cancel_on_disconnect.ts', '    setF64(state, row, DISCONNECT.RETURN_BY, 0)\n', ''],
-  ['orders/cancel_on_disconnect.ts', 'CONNECTIONS) - connections', 'CONNECTIONS) - 1'],
+  ['orders/cancel_on_disconnect.ts', 'CONNECTIONS) - Math.max(0, connections)', 'CONNECTIONS) - 1'],
   ['state/due.ts', ' < before) rise(state, state.dueAt[place]!)\n  else sink', ' < before) sink(state, state.dueAt[place]!)\n  else sink'],
   ['state/due.ts', '  else sink(state, state.dueAt[place]!)\n', ''],
   // An agent could end more than it may; a connection that ended would count for another wallet, or be forgotten.
