@@ -10,24 +10,15 @@
  * Orders are named by the address of their row here (columns.ts); the links in rows and levels are slots.
  */
 import { Flag } from '../layout/command.ts'
-import { LEVEL, NO_ASK, ORDER, PAGE, PAGE_LEVELS, PAIR, SCALAR, TERMS } from '../state/columns.ts'
+import { LEVEL, ORDER, PAGE, PAGE_LEVELS, PAIR, SCALAR } from '../state/columns.ts'
 import {
-  add, addF64, addScalar, get, levelRow, orderRow, pageRow, pairRow, scalar, sequence, set, setF64, setScalar, termsRow,
+  add, addF64, addScalar, get, levelRow, orderRow, pageRow, pairRow, scalar, sequence, set, setF64, setScalar,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { clearBit, pageAbove, pageBelow, setBit } from '../state/bitmaps.ts'
+import { clearBit, setBit } from '../state/bitmaps.ts'
+import { entryOf, pageOf, tickAbove, tickBelow } from '../state/price_levels.ts'
 
-/** Where the directory says which page holds `tick` of `pair`. */
-const entryOf = (state: State, pair: number, tick: number): number =>
-  get(state, termsRow(state, pair), TERMS.DIRECTORY) + (tick >>> 5)
-
-/** The page that holds `tick` of `pair`; -1: none does. */
-const pageOf = (state: State, pair: number, tick: number): number => get(state, entryOf(state, pair, tick), 0) - 1
-
-/** The number of the level of an occupied tick. */
-export function levelOf(state: State, pair: number, tick: number): number {
-  return pageOf(state, pair, tick) * PAGE_LEVELS + (tick & 31)
-}
+export { levelOf, tickAbove, tickBelow } from '../state/price_levels.ts'
 
 /** The address of the first order of an occupied tick. */
 export function headOf(state: State, pair: number, tick: number): number {
@@ -114,34 +105,6 @@ function vacate(state: State, pair: number, book: number, sell: number, tick: nu
     clearBit(state, pair * 2 + sell, tick >>> 5)
     givePageIfEmpty(state, entry, page)
   }
-}
-
-/** Ticks of `pair` in page-of-ticks `ticks` that hold orders of a side, as bits. */
-function bitsOf(state: State, pair: number, ticks: number, side: number): number {
-  const page = pageOf(state, pair, ticks << 5)
-  return page < 0 ? 0 : get(state, pageRow(state, page), side)
-}
-
-/** The highest bid tick below `tick`, or 0. */
-export function tickBelow(state: State, pair: number, tick: number): number {
-  const ticks = tick >>> 5
-  const bit = tick & 31
-  const near = bit === 0 ? 0 : bitsOf(state, pair, ticks, PAGE.BIDS) & (-1 >>> (32 - bit))
-  if (near !== 0) return (tick & ~31) | (31 - Math.clz32(near))
-  const below = pageBelow(state, pair * 2, ticks)
-  return below < 0 ? 0 : (below << 5) | (31 - Math.clz32(bitsOf(state, pair, below, PAGE.BIDS)))
-}
-
-/** The lowest ask tick above `tick`, or NO_ASK. */
-export function tickAbove(state: State, pair: number, tick: number): number {
-  const ticks = tick >>> 5
-  const bit = tick & 31
-  const near = bit === 31 ? 0 : bitsOf(state, pair, ticks, PAGE.ASKS) & (-1 << (bit + 1))
-  if (near !== 0) return (tick & ~31) | (31 - Math.clz32(near & -near))
-  const above = pageAbove(state, pair * 2 + 1, ticks)
-  if (above < 0) return NO_ASK
-  const word = bitsOf(state, pair, above, PAGE.ASKS)
-  return (above << 5) | (31 - Math.clz32(word & -word))
 }
 
 function takePage(state: State, pair: number, ticks: number): number {

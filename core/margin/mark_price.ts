@@ -1,18 +1,23 @@
 /**
  * Prices of a perpetual: how old the index is, and the mark that margin is counted at.
  *
- *   mark = median(index, index + basis, book), within MARK_BAND_PPM of the index
- *   book = median(best bid, best ask, last trade), or the middle before the first trade
+ *   mark    = median(index, index + basis, book), within MARK_BAND_PPM of the index
+ *   book    = index + premium of its impact prices (impact_price.ts)
+ *   basis   = the premium, smoothed: each index price moves it by dt / (dt + BASIS_MS) of what it lacks, where dt is the time since the
+ *             one before, STALE_MS at most
  *
- * The basis is the distance of the book's middle from the index, smoothed: each index price moves it by dt / (dt + BASIS_MS) of what it
- * lacks, where dt is the time since the one before, STALE_MS at most. It begins at 0, so that the first book there is has no weight yet,
- * and the middle it learns from is within the band too. A book that lacks a side stands in the median as index + basis, and teaches the
- * basis nothing; so does one that nobody can trade with, because the pair takes no orders.
+ * The basis begins at 0, so that the first book there is has no weight yet. The premium it learns from is within BASIS_PPM of the index:
+ * half of what the initial margin of the first tier is above its maintenance margin. So a position opened at the index with the most
+ * leverage is not liquidated by what books say alone. A book that is thin or lacks a side, or that nobody can trade with because the pair
+ * takes no orders, stands in the median as index + basis, and the basis goes back to 0 as it came.
  *
- * **Who can move it.** Bid, ask and last trade of a thin market belong to whoever wants them, so they are one voice of three, and both
- * others are anchored to the index: the mark always lies between the index and index + basis. A book that is wrong for a moment moves
- * nothing; one that stays wrong moves the basis, while everybody can trade against it. Otherwise two accounts of one owner would trade far
- * from the index, with the margin of the fair price, and leave the loss of the one to the fund when the mark comes back.
+ * **Who can move it.** The book is one voice of three, and both others are anchored to the index: the mark always lies between the index
+ * and index + basis. A tiny quote is no voice at all, and trades are none. A book that is wrong for a moment moves nothing; one that stays
+ * wrong moves the basis, within its bound, while everybody can trade the notional against it. Otherwise two accounts of one owner would
+ * trade far from the index, with the margin of the fair price, and leave the loss of the one to the fund when the mark comes back.
+ *
+ * Before the rules 5 the book was the median of best bid, best ask and last trade at any size (their middle before the first trade), the
+ * basis learned its middle within MARK_BAND_PPM, and a book without a voice taught it nothing.
  *
  * A mark that the operator forced wins until its time is over. A perpetual that settles has the settlement price as its mark.
  *
@@ -23,10 +28,13 @@
 import { PairStatus } from '../layout/command.ts'
 import { PerpMode } from '../layout/margin.ts'
 import { proportion } from '../lib/proportion.ts'
-import { NO_ASK, PAIR, TERMS } from '../state/columns.ts'
+import { NO_ASK, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
-import { get, getF64, getI64, now, pairCount, pairRow, perpRow, perpTermsRow, set, setF64, setI64, termsRow } from '../state/rows.ts'
+import {
+  get, getF64, getI64, now, pairCount, pairRow, perpRow, perpTermsRow, scalar, set, setF64, setI64, termsRow,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { impactNotional, impactPrice, premiumOver } from './impact_price.ts'
 
 /** Of a tick, and of the whole in ppm. */
 const MILLION = 1_000_000
@@ -75,19 +83,37 @@ export function boundedDoubleMiddle(state: State, pair: number): number {
   return middle === 0 ? 0 : Math.min(2 * highestMark(state, pair), Math.max(2 * lowestMark(state, pair), middle))
 }
 
+/** True while the marks of before the rules 5 are in force. */
+const hasTouchMarks = (state: State): boolean => scalar(state, SCALAR.RULES) < 5
+
 /** The basis after the index of `pair` was set at the time of now. */
 export function smoothBasis(state: State, pair: number): void {
   const perp = perpRow(state, pair)
   const since = getF64(state, perp, PERP.BASIS_AT)
-  const middle = boundedDoubleMiddle(state, pair)
+  const isTaught = !hasTouchMarks(state) || boundedDoubleMiddle(state, pair) !== 0
   setF64(state, perp, PERP.BASIS_AT, now(state))
-  if (since === 0 || middle === 0) return
+  if (since === 0 || !isTaught) return
   const terms = perpTermsRow(state, pair)
   const step = Math.min(getF64(state, terms, PERP_TERMS.STALE_MS), now(state) - since)
   const basis = Number(getI64(state, perp, PERP.BASIS))
-  const target = middle * (MILLION / 2) - get(state, perp, PERP.INDEX) * MILLION
   const smoothing = getF64(state, terms, PERP_TERMS.BASIS_MS)
-  setI64(state, perp, PERP.BASIS, BigInt(basis + proportion(target - basis, step, step + smoothing)))
+  setI64(state, perp, PERP.BASIS, BigInt(basis + proportion(basisTarget(state, pair) - basis, step, step + smoothing)))
+}
+
+/** What the basis goes to, millionths of a tick. */
+function basisTarget(state: State, pair: number): number {
+  const index = get(state, perpRow(state, pair), PERP.INDEX)
+  if (hasTouchMarks(state)) return boundedDoubleMiddle(state, pair) * (MILLION / 2) - index * MILLION
+  // A millionth of the index is as many millionths of a tick as the index has ticks.
+  const most = index * get(state, perpTermsRow(state, pair), PERP_TERMS.BASIS_PPM)
+  return Math.min(most, Math.max(-most, bookPremium(state, pair)))
+}
+
+/** How far the book of `pair` is beyond the index, millionths of a tick; 0: it has no voice. */
+export function bookPremium(state: State, pair: number): number {
+  if (!takesOrders(state, pair)) return 0
+  const notional = impactNotional(state, pair)
+  return premiumOver(state, pair, impactPrice(state, pair, notional, 0), impactPrice(state, pair, notional, 1))
 }
 
 /** Sets the mark of `pair` from what is there now. Without an index there is none. */
@@ -114,6 +140,16 @@ function marketMark(state: State, pair: number): number {
 
 /** What the book says, millionths of a tick; `fair`: it says nothing. */
 function bookPrice(state: State, pair: number, fair: number): number {
+  if (hasTouchMarks(state)) return touchPrice(state, pair, fair)
+  if (!takesOrders(state, pair)) return fair
+  const notional = impactNotional(state, pair)
+  const bid = impactPrice(state, pair, notional, 0)
+  const ask = impactPrice(state, pair, notional, 1)
+  return bid === 0 || ask === 0 ? fair : get(state, perpRow(state, pair), PERP.INDEX) * MILLION + premiumOver(state, pair, bid, ask)
+}
+
+/** The same before the rules 5. */
+function touchPrice(state: State, pair: number, fair: number): number {
   const middle = doubleMiddle(state, pair)
   if (middle === 0) return fair
   const book = pairRow(state, pair)

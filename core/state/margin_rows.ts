@@ -93,7 +93,14 @@ export const PERP_TERMS = {
   DELEVERAGE_MINUTES: 20, DELEVERAGE_PPM: 21,
   /** f64, ms: window in which a jump of the index is measured. */
   JUMP_MS: f64(22),
+  /** The basis stays within so many ppm of the index. */
+  BASIS_PPM: 26,
+  /** f64, ticks × lots: what each side of the book must bear to have a voice in mark and funding. */
+  IMPACT: f64(24),
 } as const
+
+/** Most of PERP_TERMS.IMPACT, so that products of a walk over the book are exact (margin/impact_price.ts). */
+export const IMPACT_MOST = 2 ** 46
 
 /** Most tiers of one ladder. */
 export const TIERS_MAX = 8

@@ -1,8 +1,15 @@
 /** Perpetuals in the state: what the genesis says of them, as numbers in rows (margin_rows.ts). */
 import { TERMS } from './columns.ts'
-import { PERP, PERP_TERMS, TIER } from './margin_rows.ts'
+import { IMPACT_MOST, PERP, PERP_TERMS, TIER } from './margin_rows.ts'
 import { perpRow, perpTermsRow, set, setF64, setI64, termsRow, tierRow } from './rows.ts'
+import type { RiskTier } from './perp_terms.ts'
 import type { State } from './shape.ts'
+
+/** Ticks × lots of a notional in atoms: at least 1, and what a product of the walk may have (margin/impact_price.ts). */
+function impactOf(atoms: bigint, tickLotAtoms: bigint): number {
+  const units = (atoms + tickLotAtoms - 1n) / tickLotAtoms
+  return Math.max(1, Math.min(IMPACT_MOST, Number(units)))
+}
 
 /** The perpetuals of a new state: no price yet, and the cap of the genesis. */
 export function beginPerps(state: State): void {
@@ -14,7 +21,7 @@ export function beginPerps(state: State): void {
 /** Terms and ladders of all perpetuals; derived from the document. */
 export function writePerpTerms(state: State): void {
   let number = 0
-  for (const { index, perp } of state.genesis.pairs) {
+  for (const { index, perp, tickLotAtoms } of state.genesis.pairs) {
     if (perp === null) continue
     number++
     set(state, termsRow(state, index), TERMS.PERP, 1)
@@ -37,6 +44,9 @@ export function writePerpTerms(state: State): void {
     setF64(state, row, PERP_TERMS.JUMP_MS, perp.jumpWindowMs)
     set(state, row, PERP_TERMS.DELEVERAGE_MINUTES, perp.deleverageMinutes)
     set(state, row, PERP_TERMS.DELEVERAGE_PPM, perp.deleveragePpm)
+    const [{ initialPpm, maintenancePpm }] = perp.tiers as [RiskTier]
+    set(state, row, PERP_TERMS.BASIS_PPM, Math.floor((initialPpm - maintenancePpm) / 2))
+    setF64(state, row, PERP_TERMS.IMPACT, impactOf(perp.impactAtoms, tickLotAtoms))
     perp.tiers.forEach((tier, place) => {
       const at = tierRow(state, index, place)
       setI64(state, at, TIER.LOWER_BOUND, tier.lowerBound)

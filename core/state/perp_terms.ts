@@ -63,7 +63,10 @@ export interface PerpTerms {
   basisMs: number
   /** Ticks: where the embedded price begins. */
   reference: number
-  /** Atoms that each side of the spot book must bear to make the embedded price (gateway/operator/feed/embedded.ts). */
+  /**
+   * Atoms that each side of a book must bear to be heard: the perpetual's in mark and funding (margin/impact_price.ts), that of the spot
+   * pair in the embedded price (gateway/operator/feed/embedded.ts).
+   */
   impactAtoms: bigint
   /** What the insurance fund covers in a day: of the fund, ppm; for one owner, atoms (core/margin/fund_limits.ts). */
   fundSharePpm: number

@@ -35,5 +35,7 @@
  *      - a deposit that found no row in suspense is known, and found again when it is sent again (programs/deposits.ts)
  *      - legs are held to every grant of the agent that brings them, and cancels to its margin accounts (programs/grants.ts)
  *      - a TWAP order has no more leverage than its market allows; with both switches off a builder fee is refused for that alone
+ *      - a mark hears a book by its impact prices alone, and its basis is bounded (margin/mark_price.ts);
+ *        so do samples of the premium, and a thin book has none (margin/funding_rate.ts)
  */
 export const RULES = 5

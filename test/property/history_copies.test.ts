@@ -31,7 +31,7 @@ import { MarginWorkload } from '../support/workload_margin.ts'
 
 const { SEED, COMMANDS } = process.env
 const RUNS: [variant: 'perpsCopied' | 'perpsCopiedTight', seed: number, commands: number][] = SEED !== undefined
-  ? [['perpsCopied', Number(SEED), Number(COMMANDS ?? 5000)]] : [['perpsCopied', 81, 5000], ['perpsCopiedTight', 82, 2000]]
+  ? [['perpsCopied', Number(SEED), Number(COMMANDS ?? 5000)]] : [['perpsCopied', 85, 5000], ['perpsCopiedTight', 82, 2000]]
 const WALK = { limit: 100, skip: 0, countMost: 0 }
 const [TURN_EVERY, TURN_MOST] = [7, 48]
 const HOUR = 3_600_000

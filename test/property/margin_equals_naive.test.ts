@@ -30,7 +30,7 @@ const { SEED, VARIANT, COMMANDS } = process.env
 /** What the commands are divided by in `npm test`, and of runs that meet a refusal late. */
 const [SHORT, LATE] = [16, 8]
 /** Variants and seeds of those: accounts that may not lead, and copies that find too little within their prices. */
-const LATE_RUNS = ['perpsCopied 41', 'perpsCopied 43', 'perpsCopiedTight 46']
+const LATE_RUNS = ['perpsCopied 51', 'perpsCopiedTight 46']
 const RUNS: MarginDuelOptions[] = [
   { variant: 'perps', seed: 7, commands: 80_000, checkEvery: 97, stormEvery: 3500 },
   { variant: 'perps', seed: 12, commands: 24_000, checkEvery: 7, outboxRecords: 3 },
@@ -43,8 +43,8 @@ const RUNS: MarginDuelOptions[] = [
   { variant: 'perpsReferred', seed: 44, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
   { variant: 'perpsVault', seed: 47, commands: 32_000, checkEvery: 29, stormEvery: 1800, reloadEvery: 900 },
   { variant: 'perpsWaitingTight', seed: 33, commands: 64_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
-  { variant: 'perpsCopied', seed: 41, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
-  { variant: 'perpsCopied', seed: 43, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
+  { variant: 'perpsCopied', seed: 51, commands: 48_000, checkEvery: 97, stormEvery: 3500, reloadEvery: 900 },
+  { variant: 'perpsCopied', seed: 53, commands: 48_000, checkEvery: 97, reloadEvery: 900 },
   { variant: 'perpsCopied', seed: 42, commands: 12_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'perpsCopiedTight', seed: 46, commands: 48_000, checkEvery: 97, stormEvery: 1200, reloadEvery: 1100 },
 ]

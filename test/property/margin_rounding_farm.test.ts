@@ -57,20 +57,23 @@ function moveAtom(stage: LiquidationStage, name: string, into: boolean): void {
   }, 1)
 }
 
-/** A minute later, with a premium of either sign; an interval of funding is over. */
+/** A minute later, with a premium of either sign that a maker's book has meanwhile; an interval of funding is over. */
 function fund(stage: LiquidationStage, ticks: number): void {
   stage.time += 60_000
   stage.price(BTC, 1000)
   stage.send(CommandType.SET_PERP, { pair: BTC, setting: PerpSetting.FORCED_MARK, value: 1000 + ticks, number: stage.time + 3_600_000 })
+  stage.order('mak', 200, 1000 + ticks - (ticks < 0 ? 2 : 0))
+  stage.order('mak', -200, 1000 + ticks + (ticks < 0 ? 0 : 2))
   stage.send(CommandType.FUNDING_STEP, { pair: BTC })
+  stage.send(CommandType.CANCEL_ALL, { ...stage.signed('mak'), pair: -1, limit: 10 }, 1)
 }
 
 for (const [makerFeeBps, takerFeeBps] of SETTINGS) {
   t.test(`maker ${makerFeeBps} bps, taker ${takerFeeBps} bps, ${TRADES} trades`, async (t) => {
-    const perp = { referencePrice: '10', maxPositionSize: '100', fundingIntervalSeconds: 60, staleSeconds: 3600 }
+    const perp = { referencePrice: '10', maxPositionSize: '100', fundingIntervalSeconds: 60, staleSeconds: 3600, impactNotional: '0.1' }
     const stage = new LiquidationStage(perp, {}, { ...SMALL, makerFeeBps, takerFeeBps })
     const random = createPrng(TRADES)
-    for (const name of FARMER) stage.deposit(name, 100)
+    for (const name of [...FARMER, 'mak']) stage.deposit(name, 100)
     const house = (): bigint => getI64(stage.state, totalRow(stage.state, 0), TOTAL.FEES)
     const pool = (): bigint => getI64(stage.state, marginTotalRow(stage.state, 0), MARGIN_TOTAL.FUNDING_POOL)
     const wealth = (): bigint => FARMER.reduce((sum, name) => sum + wealthOf(stage, name), 0n)

@@ -24,7 +24,11 @@ function stepAt(stage: PerpStage, after: number, index = 10_000): Decoded[] {
   return stage.events(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
 }
 
-/** A stage with samples of these premiums, in ticks of the middle above 10,000, one each minute from the first on. */
+/** A book so many ticks beyond 10,000: its bids above, or its asks below. */
+const premiumOf = (stage: PerpStage, ticks: number): void =>
+  ticks < 0 ? stage.book(10_000 + ticks - 2, 10_000 + ticks) : stage.book(10_000 + ticks, 10_000 + ticks + 2)
+
+/** A stage with samples of these premiums, in ticks beyond 10,000, one each minute from the first on. */
 function sampled(premiums: readonly number[], perp: ConstructorParameters<typeof PerpStage>[0] = {}): PerpStage {
   const stage = new PerpStage({ staleSeconds: 3600, ...perp })
   stage.price(10_000)
@@ -32,7 +36,7 @@ function sampled(premiums: readonly number[], perp: ConstructorParameters<typeof
   const forced = { setting: PerpSetting.FORCED_MARK, value: 10_000, number: HOUR_0 + 10 * HOUR }
   stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, ...forced })
   premiums.forEach((ticks, minute) => {
-    stage.book(10_000 + ticks - 1, 10_000 + ticks + 1)
+    premiumOf(stage, ticks)
     stepAt(stage, (minute + 1) * MINUTE)
   })
   return stage
@@ -60,7 +64,7 @@ t.test('the prediction goes with the samples', async (t) => {
   const predicted = (): number | null => readPredictedRate(stage.state, new Int32Array(16), PERP_PAIR)
   t.equal(predicted(), 12_500)
   t.match(stepAt(stage, 2 * MINUTE), [{ event: 'MARK', predictedRate: 12_500 }, {}])
-  stage.book(9969, 9971)
+  premiumOf(stage, -30)
   t.match(stepAt(stage, 3 * MINUTE), [{ event: 'MARK', predictedRate: -4_166 }, {}], '(10 + 10 - 30) / 3, an eighth, cut towards 0')
   t.equal(predicted(), -4_166, 'what anybody may read')
 })
@@ -88,7 +92,7 @@ t.test('one sample is paid for one minute: after a listing, an outage, or a stal
     late.send(CommandType.SET_PAIR_STATUS, { pair: PERP_PAIR, status: PairStatus.HALTED })
     late.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
     late.send(CommandType.SET_PAIR_STATUS, { pair: PERP_PAIR, status: PairStatus.ACTIVE })
-    late.book(10_000 + ticks - 1, 10_000 + ticks + 1)
+    premiumOf(late, ticks)
     for (let minute = samples - 1; minute > 0; minute--) stepAt(late, HOUR - minute * MINUTE)
     t.match(stepAt(late, HOUR), [{ event: 'FUNDING_RATE', rate, samples }, {}, {}], what)
     t.equal(late.atoms(PERP.CUMULATIVE), BigInt(rate) * 1000n, 'of 100,000 atoms, in 10^-6 atoms')
@@ -108,8 +112,26 @@ t.test('the clamp: premiums within the band of the mark, rates within the cap', 
   }
 })
 
-t.test('without a book the mark is sampled', async (t) => {
-  const stage = new PerpStage({ staleSeconds: 3600 })
+t.test('a book that is thin or lacks a side has a premium of 0, as a wide one', async (t) => {
+  // 5,000 USD are 49,955 lots at 10,009 ticks: 0.001 × 100.09 each.
+  const table: [what: string, bid: number, ask: number, lots: number, sum: bigint][] = [
+    ['deep enough', 10_009, 10_012, 49_956, 90_000n], ['a lot less than that', 10_009, 10_012, 49_955, 0n],
+    ['no ask', 10_009, 0, 1e6, 0n], ['no bid', 0, 9990, 1e6, 0n], ['wide', 9900, 10_200, 1e6, 0n], ['below', 9980, 9990, 1e6, -100_000n],
+  ]
+  for (const [what, bid, ask, lots, sum] of table) {
+    const stage = new PerpStage({ staleSeconds: 3600 })
+    stage.basis(40)
+    stage.book(bid, ask, lots)
+    stage.price(10_000)
+    stage.time = HOUR_0 + MINUTE
+    stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+    t.equal(stage.atoms(PERP.PREMIUM_SUM), sum, what)
+    t.equal(stage.get(PERP.SAMPLES), 1, what)
+  }
+})
+
+t.test('before the rules 5 the mark was sampled without a book', async (t) => {
+  const stage = new PerpStage({ staleSeconds: 3600 }, {}, 4)
   stage.basis(40)
   stage.book(0, 10_041)
   stage.price(10_000)
@@ -122,18 +144,18 @@ t.test('without a book the mark is sampled', async (t) => {
 t.test('a sample that is no whole number is cut towards 0', async (t) => {
   const stage = new PerpStage({ staleSeconds: 3600, markBandBps: '5000' })
   stage.price(9)
-  for (const [bid, ask, sum] of [[9, 10, 5_555_555n], [8, 9, 0n]] as const) {
+  for (const [bid, ask, sum] of [[10, 11, 11_111_111n], [7, 8, 0n]] as const) {
     stage.book(bid, ask)
     stage.time += MINUTE
     stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
-    t.equal(stage.atoms(PERP.PREMIUM_SUM), sum, 'half of a ninth, 10^8 / 18, up and down')
+    t.equal(stage.atoms(PERP.PREMIUM_SUM), sum, 'a ninth, 10^8 / 9, up and down')
   }
 })
 
 t.test('no samples, or a stale index: the rate is 0, and the next interval begins', async (t) => {
   const empty = new PerpStage({ staleSeconds: 3600, fundingIntervalSeconds: 60 })
   empty.price(10_000)
-  empty.book(10_009, 10_011)
+  premiumOf(empty, 10)
   t.equal(rateOf(stepAt(empty, MINUTE)), Math.trunc(100_000 / 480), 'a minute has the sample of its end')
   const stale = sampled([10, 10], { staleSeconds: 60 })
   t.match(stepAt(stale, HOUR, 0), [{ event: 'FUNDING_RATE', rate: 0, samples: 2, cumulative: 0n }, { event: 'MARK' }, {}])
@@ -181,6 +203,9 @@ t.test('the widest product: the dearest lot at the highest rate', async (t) => {
   }
   stage.time = HOUR_0 + 8 * HOUR
   stage.price(40_000)
+  // The basis went to its bound meanwhile.
+  const forced = { setting: PerpSetting.FORCED_MARK, value: 60_000, number: HOUR_0 + 10 * HOUR }
+  stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, ...forced })
   stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
   t.equal(stage.get(PERP.LAST_RATE), 4_000_000)
   t.equal(stage.atoms(PERP.CUMULATIVE), 60_000n * 2n ** 20n * 40_000n)

@@ -19,11 +19,14 @@ const pool = (stage: LiquidationStage): bigint => getI64(stage.state, marginTota
 const payments = (events: readonly Decoded[]): bigint[] =>
   events.filter(({ event }) => event === 'FUNDING_PAYMENT').map(({ amount }) => BigInt(amount as bigint))
 
-/** The mark stands `ticks` above an index of 1,000 for good, and the first minute is sampled. */
+/** The mark stands `ticks` above an index of 1,000 for good, and a maker's book as far beyond it. */
 function premium(ticks: number): LiquidationStage {
-  const stage = new LiquidationStage({ referencePrice: '10', maxPositionSize: '100', staleSeconds: 3600 }, {}, SMALL)
+  const stage = new LiquidationStage({ referencePrice: '10', maxPositionSize: '100', staleSeconds: 3600, impactNotional: '0.1' }, {}, SMALL)
   stage.price(BTC, 1000)
   stage.send(CommandType.SET_PERP, { pair: BTC, setting: PerpSetting.FORCED_MARK, value: 1000 + ticks, number: HOUR_0 + 20 * HOUR })
+  stage.deposit('mak', 50)
+  stage.order('mak', 1000, 1000 + ticks - (ticks < 0 ? 2 : 0))
+  stage.order('mak', -1000, 1000 + ticks + (ticks < 0 ? 0 : 2))
   return stage
 }
 
@@ -70,6 +73,7 @@ t.test('at the boundary: who is there pays, who comes or goes in the same millis
   stage.deposit('dan', 50)
   stepAt(stage, HOUR_0 + 60_000)
   t.equal(stepAt(stage, HOUR_0 + HOUR - 1).find(({ event }) => event === 'FUNDING_RATE'), undefined, 'a millisecond before')
+  stage.send(CommandType.CANCEL_ALL, { ...stage.signed('mak'), pair: -1, limit: 10 }, 1)
   // dan has sold to cat, before the interval ends: both are there.
   stage.order('dan', -100, 1000)
   stage.order('cat', 100, 1000)

@@ -36,7 +36,7 @@ const SPOT: VariantSpec = {
 /** The one of the drill has the terms of the first. */
 const perpetual = (base: string): VariantSpec['pairs'][number] => perpPair(`${base}/USD-PERP`, {
   referencePrice: '5', liquidationFeeBps: '150', maxPositionSize: '2000', fundingIntervalSeconds: 60, maxFundingRate: '0.01',
-  staleSeconds: 30, basisSeconds: 10,
+  staleSeconds: 30, basisSeconds: 10, impactNotional: '1',
   riskTiers: LADDER.map((tier, at) => ({ ...tier, lowerBoundNotional: ['0', '200', '800'][at]! })),
 }, { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '2000', makerFeeBps: base === 'B' ? '1' : '-1', takerFeeBps: '40' })
 

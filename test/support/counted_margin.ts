@@ -1,7 +1,9 @@
 /** Commands of margin trading, counted in an exchange whose margin accounts, buckets and families are full. */
 import { CommandType } from '../../core/layout/command.ts'
+import { Flag } from '../../core/layout/flags.ts'
 import { CollateralMove, PerpSetting } from '../../core/layout/margin.ts'
 import type { Decoded } from '../../core/layout/table.ts'
+import { LEVELS } from '../../core/margin/impact_price.ts'
 import { TOTAL } from '../../core/state/columns.ts'
 import { getI64, setI64, totalRow } from '../../core/state/rows.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
@@ -20,8 +22,10 @@ export function countMargin(): Map<number, number> {
     ...PERPS, assets: [['USDC', 6, '1000000'], ...PERPS.assets.slice(1)],
     limits: {
       ...PERPS.limits, orders: 65_536, accounts: 1024, sessions: 2048, subAccountsPerMaster: FAMILY, marginAccounts: 65_536,
-      riskBuckets: 65_536, positions: 4096, marginSubAccounts: MARGIN_SUBS, bucketsPerMarginAccount: BUCKETS,
+      riskBuckets: 65_536, positions: 4096, marginSubAccounts: MARGIN_SUBS, bucketsPerMarginAccount: BUCKETS, openOrdersPerAccount: 4096,
     },
+    // More than the levels of both sides below can bear.
+    pairs: PERPS.pairs.map((pair) => (pair.perp === undefined ? pair : { ...pair, perp: { ...pair.perp, impactNotional: '1000000' } })),
   }))
   const said = stage.make(CommandType.OPEN_SESSION, { address: hex('ann', 20), publicKey: hex('key of ann', 32) })
   const ann: Decoded = { session: said['detail']!, sessionGeneration: said['detail2']! }
@@ -53,13 +57,24 @@ export function countMargin(): Map<number, number> {
   stage.count(CommandType.MOVE_COLLATERAL, move({ move: CollateralMove.WITHDRAW, ...margin }))
   checkInvariants(stage.state)
   stage.count(CommandType.CLOSE_MARGIN_ACCOUNT, { ...ann, ...margin })
-  prices(stage)
+  prices(stage, ann)
   checkInvariants(stage.state)
   return stage.most
 }
 
-/** Commands about the perpetual itself. */
-function prices(stage: CountedStage): void {
+/** Commands about the perpetual itself, whose book has more levels than a look at it may take. */
+function prices(stage: CountedStage, ann: Decoded): void {
+  stage.make(CommandType.MOVE_COLLATERAL, {
+    ...ann, marginAccount: -1, bucket: -1, createdSequence: 0, amount: 100_000_000_000n, move: CollateralMove.DEPOSIT,
+  })
+  // Each on a page of ticks of its own, a bid and an ask.
+  for (let level = 1; level <= LEVELS + 10; level++) {
+    for (const [flags, price] of [[Flag.MARGIN, 40_000 - 35 * level], [Flag.MARGIN | Flag.SELL, 40_000 + 35 * level]] as const) {
+      stage.make(CommandType.PLACE_ORDER, { ...ann, pair: 0, flags, price, lots: 1, leverage: 500 })
+    }
+  }
+  stage.count(CommandType.SET_INDEX_PRICE, { pair: 0, price: 40_000, source: 0, force: 1, observedAt: stage.time })
+  stage.count(CommandType.SET_PERP, { pair: 0, setting: PerpSetting.FORCED_MARK, value: 0, number: 0 })
   stage.count(CommandType.SET_PERP, { pair: 0, setting: PerpSetting.OPEN_CAP, number: 1000 })
   stage.time += 60_000
   stage.make(CommandType.SET_INDEX_PRICE, { pair: 0, price: 40_000, source: 0, force: 1, observedAt: stage.time }, 0)

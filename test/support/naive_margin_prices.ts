@@ -46,15 +46,60 @@ function boundedMiddle(ex: Ex, pair: number): Decimal | null {
   return middle === null ? null : between(low, middle, high)
 }
 
+/** Ticks × lots that each side must bear: the terms' notional, and a hundredth of what is open. */
+function notionalOf(ex: Ex, pair: number): Decimal {
+  const { impactAtoms } = termsOf(ex, pair)
+  const { tickLotAtoms } = ex.genesis.pairs[pair]!
+  const stated = Decimal.max(1, exact(impactAtoms).div(exact(tickLotAtoms)).ceil())
+  const ofOpen = exact(openLots(ex, pair)).div(100).floor().times(perpOf(ex, pair).index)
+  return Decimal.min(2 ** 46, Decimal.max(stated, ofOpen))
+}
+
+/** Average price of selling (`sell`) or buying so much, millionths of a tick; null: the best 1,000 prices do not bear it. */
+export function impactPrice(ex: Ex, pair: number, notional: Decimal, sell: boolean): Decimal | null {
+  let [value, lots] = [exact(0), exact(0)]
+  const prices = new Set<number>()
+  for (const order of otherSide(ex, pair, sell)) {
+    if (prices.add(order.price).size > 1000) return null
+    const wanted = notional.minus(value).div(order.price).ceil()
+    const met = Decimal.min(wanted, order.remaining)
+    value = value.plus(met.times(order.price))
+    lots = lots.plus(met)
+    if (!value.lt(notional)) {
+      const price = value.times(1e6).div(lots)
+      return sell ? price.floor() : price.ceil()
+    }
+  }
+  return null
+}
+
+/** How far the book is beyond the index, millionths of a tick: nothing where the index is between both prices; null: it is too thin. */
+function premiumOfBook(ex: Ex, pair: number): Decimal | null {
+  if (!takesOrders(ex, pair)) return null
+  const notional = notionalOf(ex, pair)
+  const [bid, ask] = [impactPrice(ex, pair, notional, true), impactPrice(ex, pair, notional, false)]
+  if (bid === null || ask === null) return null
+  const index = exact(perpOf(ex, pair).index).times(1e6)
+  return Decimal.max(0, bid.minus(index)).minus(Decimal.max(0, index.minus(ask)))
+}
+
+/** What the basis goes to: the premium, within half of what the first tier asks for initial margin beyond maintenance. */
+function basisTarget(ex: Ex, pair: number): Decimal {
+  const { initialPpm, maintenancePpm } = termsOf(ex, pair).tiers[0]!
+  const most = exact(perpOf(ex, pair).index).times(Math.floor((initialPpm - maintenancePpm) / 2))
+  return between(most.neg(), premiumOfBook(ex, pair) ?? exact(0), most)
+}
+
 /** The basis learns what it lacks to the middle of the book, in proportion to the time since it learned last. */
 function smooth(ex: Ex, pair: number): void {
   const perp = perpOf(ex, pair)
   const since = perp.basisAt
   perp.basisAt = ex.now
   const middle = boundedMiddle(ex, pair)
-  if (since === 0 || middle === null) return
+  if (since === 0 || (ex.inForce < 5 && middle === null)) return
   const passed = Math.min(termsOf(ex, pair).staleMs, ex.now - since)
-  const lacks = middle.minus(perp.index).times(1e6).minus(exact(perp.basis))
+  const target = ex.inForce < 5 ? middle!.minus(perp.index).times(1e6) : basisTarget(ex, pair)
+  const lacks = target.minus(exact(perp.basis))
   perp.basis += truncated(lacks.times(passed).div(passed + termsOf(ex, pair).basisMs))
 }
 
@@ -68,21 +113,27 @@ export function setMark(ex: Ex, pair: number): void {
 
 const medianOf = (three: Decimal[]): Decimal => three.sort((a, b) => a.comparedTo(b))[1]!
 
-/** The book, as bid, ask and last trade say it, against the index and the index with its basis. */
+/** Bid, ask and last trade; null: the book says nothing. */
+function touchPrice(ex: Ex, pair: number, last: number): Decimal | null {
+  const touch = touchOf(ex, pair)
+  return touch === null ? null : medianOf([...touch, last === 0 ? middleOf(ex, pair)! : exact(last)])
+}
+
+/** The book against the index and the index with its basis. */
 function marketMark(ex: Ex, pair: number, { index, basis, last }: Perp): number {
   const fair = exact(index).plus(exact(basis).div(1e6))
-  const touch = touchOf(ex, pair)
-  const lastTrade = last === 0 ? middleOf(ex, pair) : exact(last)
-  const book = touch === null ? fair : medianOf([...touch, lastTrade!])
+  const book = ex.inForce < 5 ? touchPrice(ex, pair, last) : (premiumOfBook(ex, pair)?.div(1e6).plus(index) ?? null)
   const [low, high] = bandOf(ex, pair)
-  return between(low, exact(roundedDown(medianOf([exact(index), fair, book]).plus(0.5))), high).toNumber()
+  return between(low, exact(roundedDown(medianOf([exact(index), fair, book ?? fair]).plus(0.5))), high).toNumber()
 }
 
 /** Premium of the book over the index, 10^-8. */
 function premiumOf(ex: Ex, pair: number): bigint {
   const { index, mark } = perpOf(ex, pair)
-  const middle = boundedMiddle(ex, pair) ?? exact(mark)
-  return truncated(middle.minus(index).times(1e8).div(index))
+  if (ex.inForce < 5) return truncated((boundedMiddle(ex, pair) ?? exact(mark)).minus(index).times(1e8).div(index))
+  const [low, high] = bandOf(ex, pair)
+  const premium = premiumOfBook(ex, pair) ?? exact(0)
+  return truncated(between(low.minus(index).times(1e6), premium, high.minus(index).times(1e6)).times(100).div(index))
 }
 
 /**

@@ -1,11 +1,13 @@
-/** A perpetual whose prices a test makes: commands by name, the book's touch and the last trade put straight into its row. */
+/** A perpetual whose prices a test makes: commands by name, book and last trade put straight into rows. */
 import { COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, kindOf } from '../../core/layout/command.ts'
 import {
   encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type F64Field, type I64Field, type WordField,
 } from '../../core/layout/table.ts'
-import { NO_ASK, PAIR } from '../../core/state/columns.ts'
+import { appendToLevel, removeFromLevel } from '../../core/book/levels.ts'
+import { Flag } from '../../core/layout/flags.ts'
+import { ORDER, PAIR } from '../../core/state/columns.ts'
 import { PERP } from '../../core/state/margin_rows.ts'
-import { get, getF64, getI64, pairRow, perpRow, set, setI64 } from '../../core/state/rows.ts'
+import { get, getF64, getI64, orderRow, pairRow, perpRow, set, setI64 } from '../../core/state/rows.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { decodeEvent } from './naive_events.ts'
 import { genesisText, pairSpec, perpPair, type PairSpec, type PerpSpec } from './variants.ts'
@@ -13,6 +15,8 @@ import { genesisText, pairSpec, perpPair, type PairSpec, type PerpSpec } from '.
 /** The first full hour of 2026, Unix ms. */
 export const HOUR_0 = 1_767_225_600_000
 export const PERP_PAIR = 1
+/** Of an order that bears any notional. */
+const LOTS = 2 ** 30
 
 export class PerpStage {
   readonly bench: Bench
@@ -47,10 +51,18 @@ export class PerpStage {
     return this.send(CommandType.SET_INDEX_PRICE, { pair: PERP_PAIR, price, source: 0, observedAt: this.time, ...values })
   }
 
-  /** Best bid and ask, ticks; 0: none. */
-  book(bid: number, ask: number): void {
-    set(this.state, pairRow(this.state, PERP_PAIR), PAIR.BEST_BID, bid)
-    set(this.state, pairRow(this.state, PERP_PAIR), PAIR.BEST_ASK, ask === 0 ? NO_ASK : ask)
+  /** Best bid and ask, ticks, of one order each; 0: none. */
+  book(bid: number, ask: number, lots = LOTS): void {
+    for (const [slot, price] of [bid, ask].entries()) {
+      const row = orderRow(this.state, slot)
+      if (get(this.state, row, ORDER.PRICE) !== 0) removeFromLevel(this.state, row)
+      set(this.state, row, ORDER.PAIR, PERP_PAIR)
+      set(this.state, row, ORDER.SLOT, slot)
+      set(this.state, row, ORDER.FLAGS, slot === 0 ? 0 : Flag.SELL)
+      set(this.state, row, ORDER.REMAINING, lots)
+      set(this.state, row, ORDER.PRICE, price)
+      if (price !== 0) appendToLevel(this.state, row)
+    }
   }
 
   /** The smoothed basis, ticks. */

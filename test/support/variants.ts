@@ -24,6 +24,7 @@ export interface PerpSpec {
   minLeverage?: string
   maxPositionSize: string
   openInterestCap?: string
+  impactNotional?: string
   liquidationFeeBps: string
   fundingIntervalSeconds: number
   maxFundingRate: string
@@ -205,10 +206,12 @@ export const PERPS: VariantSpec = {
   dailyLimit: 15,
   assets: [['USDC', 6, '100000'], ['BTC', 8, '5'], ['ETH', 8, '50']],
   pairs: [
-    perpetual('BTC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001', maxOrderSize: '200' }, { referencePrice: '50000' }),
+    perpetual('BTC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001', maxOrderSize: '200' }, {
+      referencePrice: '50000', impactNotional: '20',
+    }),
     perpetual('ETH', { tickSize: '0.1', lotSize: '0.001', minOrderSize: '0.001', maxOrderSize: '5000' }, {
-      referencePrice: '3000', maxPositionSize: '20000', riskTiers: threeTiers('100000', '500000'), deleverageWindowMinutes: 0,
-      deleverageHolderBps: '10000', jumpWindowSeconds: 0,
+      referencePrice: '3000', impactNotional: '50', maxPositionSize: '20000', riskTiers: threeTiers('100000', '500000'),
+      deleverageWindowMinutes: 0, deleverageHolderBps: '10000', jumpWindowSeconds: 0,
     }),
     pairSpec('BTC/USDC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001' }),
   ],

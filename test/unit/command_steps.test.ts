@@ -15,6 +15,7 @@ import { LAUNCHES_MAX } from '../../core/layout/launches.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CLOSED_MAX, ROWS_MAX } from '../../core/liquidation/settle_pair.ts'
+import { LEVELS } from '../../core/margin/impact_price.ts'
 import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
 import { LOOKS_MAX } from '../../core/orders/copy_step.ts'
 import { LOOKS_MORE } from '../../core/orders/sweep.ts'
@@ -81,10 +82,11 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.OPEN_MARGIN_ACCOUNT]: FAMILY * LOOK / 4,
   [CommandType.CLOSE_MARGIN_ACCOUNT]: BUCKETS * END,
   [CommandType.OPEN_RISK_BUCKET]: BUCKETS * LOOK,
-  [CommandType.SET_INDEX_PRICE]: FEW,
-  [CommandType.SET_PERP]: FEW,
+  // Both sides of a book, for the basis and for the mark.
+  [CommandType.SET_INDEX_PRICE]: 4 * LEVELS * LOOK,
+  [CommandType.SET_PERP]: 2 * LEVELS * LOOK,
   [CommandType.FUND_INSURANCE]: FEW,
-  [CommandType.FUNDING_STEP]: FEW,
+  [CommandType.FUNDING_STEP]: 2 * LEVELS * LOOK,
   // One order, as of PLACE_ORDER, on a perpetual; a part of a ranking and deleveraging are less (support/counted_liquidation.ts).
   [CommandType.LIQUIDATION_STEP]: PERP_PATH_MAX * MARGIN_FILL,
   [CommandType.SETTLEMENT_STEP]: ROWS_MAX * LOOK / 4 + CLOSED_MAX * MARGIN_FILL,
