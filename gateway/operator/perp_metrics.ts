@@ -28,6 +28,7 @@ const OF_PAIR: readonly (readonly [Metric, (figures: PerpFigures, pair: Pair, no
 const FUND = gauge('exchange_insurance_fund_equity', 'What the insurance fund is worth at the marks, units of the collateral asset')
 const BAD_DEBT = gauge('exchange_bad_debt', 'Losses that nobody could bear, units of the collateral asset')
 const LIQUIDATIONS = gauge('exchange_liquidating_buckets', 'Risk buckets in liquidation')
+const MAKER = gauge('exchange_perp_index_maker', '1 of what makes the index price: OWN_BOOK, SOURCES, REFERENCE or OPERATOR')
 const TAKEN = counter('exchange_index_prices_total', 'Index prices of the feeder that the engine took')
 const REFUSED = counter('exchange_index_prices_refused_total', 'Index prices of the feeder that were not taken')
 const BOUNDED = counter('exchange_index_prices_bounded_total', 'Prices of sources that the index follows in several steps')
@@ -39,8 +40,8 @@ const SOURCE_FAILURES = counter('exchange_index_source_failures_total', 'Request
 
 /** Names of all of them, whatever perpetuals there are. */
 export const PERP_METRICS: readonly Metric[] = [
-  ...OF_PAIR.map(([metric]) => metric), FUND, BAD_DEBT, LIQUIDATIONS, TAKEN, REFUSED, BOUNDED, SOURCE_AGE, SOURCE_PRICE_AGE, SOURCE_UNMOVED,
-  SOURCE_FAILURES,
+  ...OF_PAIR.map(([metric]) => metric), FUND, BAD_DEBT, LIQUIDATIONS, MAKER, TAKEN, REFUSED, BOUNDED, SOURCE_AGE, SOURCE_PRICE_AGE,
+  SOURCE_UNMOVED, SOURCE_FAILURES,
 ]
 
 const priced = ({ tickUnits, priceScale }: Pair, ticks: number): number => (ticks * tickUnits) / 10 ** priceScale
@@ -63,8 +64,9 @@ export function samplePerps(sample: Sample, state: State, fed: readonly FedPair[
   sample(FUND, Number(equity) / unit)
   sample(BAD_DEBT, Number(badDebt) / unit)
   sample(LIQUIDATIONS, inLiquidation(state, 0).total)
-  for (const { symbol, taken, refused, bounded, polled } of fed) {
+  for (const { symbol, maker, taken, refused, bounded, polled } of fed) {
     const pair = `pair="${quoted(symbol)}"`
+    sample(MAKER, 1, `${pair},maker="${maker}"`)
     sample(TAKEN, taken, pair)
     sample(REFUSED, refused, pair)
     sample(BOUNDED, bounded, pair)

@@ -56,6 +56,7 @@ const vault = createVaultDesk(admin)
 const audits = new AuditStop(state, admin, post)
 const feeder = createFeeder({ state, gate, admin, time, tell: post, sources: sourcesOf() }, config.priceFeed === 1)
 holdIndexSources()
+tellIndexMakers()
 const gauges = gaugesOf(shared, state, { tiers, vault }, config.dataDir, Date.now(), feeder.pairs)
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
 const context: OperatorContext = { state, gate, applications, admin, time, gauges, audits, vault, tell: post }
@@ -78,6 +79,13 @@ function holdIndexSources(): void {
   if (own.length > 0 && isReal) {
     post({ type: 'log', level: 'warn', message: 'the spot book of this exchange makes index prices of real money', fields: { pairs: own } })
   }
+}
+
+/** Says what makes the index of each perpetual. */
+function tellIndexMakers(): void {
+  if (feeder.pairs.length === 0) return
+  const fields = Object.fromEntries(feeder.pairs.map(({ symbol, maker }) => [symbol, maker]))
+  post({ type: 'log', level: 'info', message: 'what makes the index price of each perpetual', fields })
 }
 
 /** Of the file of --price-sources; one that is wrong ends the exchange. */

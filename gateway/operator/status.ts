@@ -10,6 +10,7 @@ import { waiting } from '../../core/ring/spsc.ts'
 import { SCALAR } from '../../core/state/columns.ts'
 import { Nullable, Timestamp } from '../operations/operation.ts'
 import { field } from '../operations/schema.ts'
+import { INDEX_MAKERS } from './feed/sources.ts'
 import { GATEWAY_METRICS, type Metric } from './metric_names.ts'
 import { HISTORY_METRICS, MATCHER_METRICS, SIGN_IN_METRICS, SNAPSHOTS_METRICS, type Gauges } from './metrics.ts'
 import { pairStatus } from './policy.ts'
@@ -43,6 +44,10 @@ const Status = Type.Object({
   maintenance: field(Type.Boolean(), 'Whether operations are blocked.'),
   sequence: field(Type.Integer(), 'Number of the last command that was applied.'),
   pairs: field(Type.Record(Type.String(), Type.String()), 'What each trading pair lets happen, by its symbol.'),
+  indexMakers: field(
+    Type.Record(Type.String(), Type.Enum(INDEX_MAKERS)),
+    'What makes the index price of each perpetual while the operator sets none, by its symbol.',
+  ),
   feeTierChanges: field(Type.Object({
     changed: field(Type.Integer(), 'Set since the start.'), waiting: field(Type.Integer(), 'On their way.'),
   }), 'Fee tiers that the history found earned.'),
@@ -75,6 +80,7 @@ function statusOf(gauges: Gauges, now: number): Status {
     maintenance: scalars[SCALAR.MAINTENANCE] !== 0,
     sequence: gauges.matcher[MATCHER.sequence]!,
     pairs: Object.fromEntries(genesis.pairs.map((pair) => [pair.symbol, pairStatus(gauges.state, pair)])),
+    indexMakers: Object.fromEntries(gauges.fed.map(({ symbol, maker }) => [symbol, maker])),
     feeTierChanges: { changed: gauges.tiers.changed, waiting: gauges.tiers.waiting },
     matcher: block(MATCHER_COUNTERS, gauges.matcher),
     history: block(HISTORY_COUNTERS, gauges.history),
@@ -89,7 +95,7 @@ function statusOf(gauges: Gauges, now: number): Status {
 
 const EXAMPLE: Status = {
   timestamp: '2026-01-02T03:04:05.678Z', uptimeSeconds: 93_784, maintenance: false, sequence: 1042,
-  pairs: { 'BTC/USDC': 'ACTIVE' }, feeTierChanges: { changed: 0, waiting: 0 },
+  pairs: { 'BTC/USDC': 'ACTIVE' }, indexMakers: { 'BTC/USDC-PERP': 'SOURCES' }, feeTierChanges: { changed: 0, waiting: 0 },
   matcher: block(MATCHER_COUNTERS, []), history: block(HISTORY_COUNTERS, []), snapshots: block(SNAPSHOTS_COUNTERS, []),
   signIn: block(SIGN_IN_COUNTERS, []), gateways: [{ gateway: 1, ...block(GATEWAY_COUNTERS, []) }],
   rings: [{ lane: 0, commands: 0, commandSlots: 65_536, replies: 0, replySlots: 65_536 }],
@@ -145,7 +151,8 @@ function showStatus(status: Status): string {
     ['GATEWAY', 'REQUESTS', '2XX', '4XX', '5XX', 'CONNECTIONS', 'PENDING'],
     status.gateways.map((g) => [g.gateway, g.requests, g.responses_2xx, g.responses_4xx, g.responses_5xx, g.connections, g.pending]),
   )
-  return [overview, gateways, table(['PAIR', 'STATUS'], Object.entries(status.pairs))].join('\n\n')
+  const pairs = Object.entries(status.pairs).map(([symbol, now]) => [symbol, now, status.indexMakers[symbol] ?? '-'])
+  return [overview, gateways, table(['PAIR', 'STATUS', 'INDEX BY'], pairs)].join('\n\n')
 }
 
 const milliseconds = (seconds: number): string => `${(seconds * 1000).toFixed(1)} ms`

@@ -9,7 +9,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { logged, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import { StreamServer } from '../support/stream_server.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
@@ -103,6 +103,15 @@ for (const { client } of [long!, short!]) {
 const ethPerp = await pairOf(long!.client, ETH)
 const order = (side: 'BUY' | 'SELL', price: string) =>
   ({ tradingPairId: ethPerp, tradingMode: 'MARGIN', orderType: 'LIMIT', side, quantity: '0.1', price, leverage: '5' }) as const
+
+t.test('what makes each index is said by /status, a metric and the log', async (t) => {
+  const makers = { [BTC]: 'SOURCES', [ETH]: 'SOURCES', [SEI]: 'OWN_BOOK' }
+  t.same(((await (await operator('/status')).json()) as { indexMakers: unknown }).indexMakers, makers)
+  for (const [symbol, maker] of Object.entries(makers)) {
+    t.equal(await metric('exchange_perp_index_maker', `pair="${symbol}",maker="${maker}"`), 1)
+  }
+  t.match(await logged(exchange, 'what makes the index price of each perpetual'), makers)
+})
 
 t.test('the median of the sources that agree; a lie is outvoted, one that hangs is passed over', async (t) => {
   await indexIs(BTC, '65010')

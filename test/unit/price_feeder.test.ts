@@ -16,7 +16,10 @@ import type { FromThread } from '../../core/threads.ts'
 import { EmbeddedPrice, impactMiddle } from '../../gateway/operator/feed/embedded.ts'
 import { createFeeder, type Feeder } from '../../gateway/operator/feed/feeder.ts'
 import { BYTES_MAX, isFreshPrice, pollSource, type Polled } from '../../gateway/operator/feed/poll.ts'
-import { agreedPrice, medianOf, priceAt, readSources, SourcesError, type PairSources } from '../../gateway/operator/feed/sources.ts'
+import {
+  agreedPrice, medianOf, priceAt, readSources, SourcesError, type IndexMaker, type PairSources,
+} from '../../gateway/operator/feed/sources.ts'
+import { samplePerps } from '../../gateway/operator/perp_metrics.ts'
 import { perpFigures } from '../../core/view/perps.ts'
 import { PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
 
@@ -204,6 +207,28 @@ t.test('a price that is not taken is counted and said once', async (t) => {
   }
   t.match(told, [{ fields: { reason: 'full' } }, { fields: { reason: 'late' } }, { fields: { reason: 429 } }])
   t.equal(told.length, 3)
+})
+
+t.test('what makes an index is said, and is a metric', async (t) => {
+  const stage = new PerpStage()
+  const [spot] = stage.state.genesis.pairs
+  const parts = {
+    state: stage.state, gate: GATE, admin: { send: async () => 'full' as const }, time: () => stage.time, tell: () => undefined,
+  }
+  const makerOf = (sources: readonly PairSources[], watch: boolean): IndexMaker => {
+    const feeder = createFeeder({ ...parts, sources }, watch)
+    feeder.stop()
+    const samples: string[] = []
+    samplePerps(({ name }, value, labels) => samples.push(`${name}{${labels}} ${value}`), stage.state, feeder.pairs, stage.time)
+    const { maker } = feeder.pairs[0]!
+    t.ok(samples.includes(`exchange_perp_index_maker{pair="${SYMBOL}",maker="${maker}"} 1`), samples.join())
+    return maker
+  }
+  t.equal(makerOf([], true), 'OWN_BOOK')
+  t.equal(makerOf([{ symbol: SYMBOL, least: 1, outlierBps: 200, sources: [] }], true), 'SOURCES')
+  t.equal(makerOf([], false), 'OPERATOR')
+  Object.assign(spot!, { base: -1 })
+  t.equal(makerOf([], true), 'REFERENCE', 'no spot pair')
 })
 
 t.test('the file of sources', async (t) => {

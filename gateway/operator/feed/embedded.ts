@@ -54,6 +54,11 @@ export class EmbeddedPrice {
     this.#spot = state.genesis.pairs.find(({ perp, base, quote }) => perp === null && base === pair.base && quote === pair.quote)
   }
 
+  /** There is a spot pair whose book makes it; otherwise it is the reference. */
+  get hasBook(): boolean {
+    return this.#spot !== undefined
+  }
+
   /** Looks at the book and the index; several times a second. */
   look(figures: PerpFigures, time: number): void {
     if (figures.index > 0) this.#indexes = within([...this.#indexes, { at: time, price: figures.index }], time - DRIFT_MS)

@@ -18,7 +18,7 @@ import { perpFigures, type PerpFigures } from '../../../core/view/perps.ts'
 import type { Admin } from '../admin.ts'
 import { EmbeddedPrice } from './embedded.ts'
 import { isFreshPrice, pollSource, type Polled } from './poll.ts'
-import { agreedPrice, type PairSources } from './sources.ts'
+import { agreedPrice, type IndexMaker, type PairSources } from './sources.ts'
 
 /** Between two looks, and between two prices of a pair, ms. */
 const LOOK_MS = 250
@@ -41,6 +41,8 @@ export interface FedPair {
   readonly polled: readonly Polled[]
   /** The exchange's own price; used without sources. */
   readonly embedded: EmbeddedPrice
+  /** While the operator sets no price. */
+  readonly maker: IndexMaker
   /** Prices the engine took, and refused. */
   taken: number
   refused: number
@@ -57,13 +59,14 @@ export interface Feeder {
   stop(): void
 }
 
-/** `watch` false: nobody looks but who calls `look`. */
+/** `watch` false: the feeder looks only when `look` is called, and the operator alone makes index prices. */
 export function createFeeder(parts: FeederParts, watch = true): Feeder {
   const { state, gate, sources } = parts
   const pairs: FedPair[] = state.genesis.pairs.filter(({ perp }) => perp !== null).map((pair) => {
     const of = sources.find(({ symbol }) => symbol === pair.symbol) ?? null
     const [polled, embedded] = [(of?.sources ?? []).map(pollSource), new EmbeddedPrice(state, gate, pair)]
-    return { symbol: pair.symbol, pair: pair.index, of, polled, embedded, taken: 0, refused: 0, bounded: 0, refusedAt: 0 }
+    const maker = !watch ? 'OPERATOR' : of !== null ? 'SOURCES' : embedded.hasBook ? 'OWN_BOOK' : 'REFERENCE'
+    return { symbol: pair.symbol, pair: pair.index, of, polled, embedded, maker, taken: 0, refused: 0, bounded: 0, refusedAt: 0 }
   })
   let looking = false
   let stopped = false

@@ -12,6 +12,11 @@
  * ms, µs or ns, or RFC 3339; one that is older than `staleSeconds`, 30 by default, is no price. Without it a source that answers with
  * what it knew an hour ago is taken at its word.
  */
+
+/** What makes the index of a perpetual: its spot book here, sources outside, the reference of its terms, or the operator alone. */
+export const INDEX_MAKERS = ['OWN_BOOK', 'SOURCES', 'REFERENCE', 'OPERATOR'] as const
+export type IndexMaker = (typeof INDEX_MAKERS)[number]
+
 export interface Source {
   readonly name: string
   readonly url: string
