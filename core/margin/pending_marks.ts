@@ -15,15 +15,15 @@
  * There are {@link PENDING_MARKS_MAX} at most; a price beyond is refused (TRIGGERS_BEHIND). A mark counts when it was fresh as it came and
  * the pair took orders; one that takes them again is held against the mark of then.
  *
- * On a spot pair only starts of TWAP orders wait, for its last price, which is looked at as it is when the sequencer comes by.
+ * On a spot pair only starts of TWAP orders wait, for its spot price (impact_price.ts), which is looked at when the sequencer comes by.
  */
 import { CONDITIONAL, PENDING_MARKS_MAX, PENDING_MARKS_WIDTH } from '../state/conditional_rows.ts'
-import { PAIR } from '../state/columns.ts'
 import { PERP } from '../state/margin_rows.ts'
-import { add, conditionalRow, get, getF64, pairRow, perpRow, sequence, set } from '../state/rows.ts'
+import { add, conditionalRow, get, getF64, perpRow, sequence, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { find, mayFire, takeAway } from './conditionals.ts'
 import { perpNumber } from './guard_heap.ts'
+import { spotPrice } from './impact_price.ts'
 import { isFresh, isPerpetual } from './mark_price.ts'
 import { firstTrail, mayMeetTrail, ratchet, trailTrigger } from './trails.ts'
 import { firstTrigger, isCrossed, isOlder, metAt } from '../state/trigger_heap.ts'
@@ -64,7 +64,7 @@ export function forgetMarks(state: State, perp: number): void {
 
 /** The price that what waits on `pair` is held against now, ticks; 0: none. */
 export function priceOf(state: State, pair: number): number {
-  if (!isPerpetual(state, pair)) return get(state, pairRow(state, pair), PAIR.LAST_PRICE)
+  if (!isPerpetual(state, pair)) return spotPrice(state, pair)
   return get(state, perpRow(state, pair), PERP.MARKS) === 0 ? 0 : state.pendingMarks[placeOf(state, pair, 0) + 1]!
 }
 

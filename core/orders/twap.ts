@@ -29,6 +29,7 @@ import { payerFor } from '../ledger/holds.ts'
 import {
   freeConditional, makeConditional, mayFire, mayMakeConditionals, setExpiry, takeAway, watchPrice,
 } from '../margin/conditionals.ts'
+import { spotPrice } from '../margin/impact_price.ts'
 import { isFresh, isPerpetual } from '../margin/mark_price.ts'
 import { isOfFollow, marginAccountOf } from '../margin/buckets.ts'
 import { keepAccount } from '../state/blank_list.ts'
@@ -188,7 +189,7 @@ function countOnMargin(state: State, row: number): void {
 function isReached(state: State, row: number): boolean {
   const pair = get(state, row, TWAP.PAIR)
   if (!mayFire(state, pair) || (isPerpetual(state, pair) && !isFresh(state, pair))) return false
-  const price = lastPrice(state, row)
+  const price = isPerpetual(state, pair) ? lastPrice(state, row) : spotPrice(state, pair)
   return price !== 0 && meets((get(state, row, TWAP.OPTIONS) & TwapOption.ABOVE) !== 0, get(state, row, TWAP.TRIGGER), price)
 }
 

@@ -37,5 +37,6 @@
  *      - a TWAP order has no more leverage than its market allows; with both switches off a builder fee is refused for that alone
  *      - a mark hears a book by its impact prices alone, and its basis is bounded (margin/mark_price.ts);
  *        so do samples of the premium, and a thin book has none (margin/funding_rate.ts)
+ *      - a TWAP order of a spot pair waits for the last trade within impact prices (margin/impact_price.ts)
  */
 export const RULES = 5

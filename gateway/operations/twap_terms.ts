@@ -68,7 +68,8 @@ export const TwapBody = Type.Object({
   )),
   executionStyle: Type.Optional(field(ExecutionStyle, 'MARKET (default) or PASSIVE.')),
   triggerPrice: Type.Optional(field(
-    Decimal, 'It waits until the price is there: the mark price of a perpetual, the last trade of any other pair. A multiple of tickSize.',
+    Decimal, 'It waits until the price is there: the mark price of a perpetual; the last trade of any other pair, within the average '
+      + 'prices at which 100 times minNotional can be sold and bought, so a book that is too thin has none. A multiple of tickSize.',
   )),
   triggerDirection: Type.Optional(field(TriggerDirection, 'With triggerPrice: from which side.')),
   conditionalExpiry: Type.Optional(field(Timestamp, 'With triggerPrice: until when it waits for it.')),

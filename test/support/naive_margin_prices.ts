@@ -11,6 +11,7 @@ import { exact, isPerp, isStale, perpOf, roundedDown, truncated, type Perp } fro
 import { CollateralReason, collateralOf, makeBucket, makeParent, roomForMarginAccount } from './naive_margin_changes.ts'
 import { addToFund } from './naive_margin_liquidation.ts'
 import { otherSide, type Ex } from './naive_terms.ts'
+import { impactPrice } from './naive_impact.ts'
 import { forgetMarks, isBehind, noteMark } from './naive_triggers.ts'
 
 const MINUTE = 60_000
@@ -53,24 +54,6 @@ function notionalOf(ex: Ex, pair: number): Decimal {
   const stated = Decimal.max(1, exact(impactAtoms).div(exact(tickLotAtoms)).ceil())
   const ofOpen = exact(openLots(ex, pair)).div(100).floor().times(perpOf(ex, pair).index)
   return Decimal.min(2 ** 46, Decimal.max(stated, ofOpen))
-}
-
-/** Average price of selling (`sell`) or buying so much, millionths of a tick; null: the best 1,000 prices do not bear it. */
-export function impactPrice(ex: Ex, pair: number, notional: Decimal, sell: boolean): Decimal | null {
-  let [value, lots] = [exact(0), exact(0)]
-  const prices = new Set<number>()
-  for (const order of otherSide(ex, pair, sell)) {
-    if (prices.add(order.price).size > 1000) return null
-    const wanted = notional.minus(value).div(order.price).ceil()
-    const met = Decimal.min(wanted, order.remaining)
-    value = value.plus(met.times(order.price))
-    lots = lots.plus(met)
-    if (!value.lt(notional)) {
-      const price = value.times(1e6).div(lots)
-      return sell ? price.floor() : price.ceil()
-    }
-  }
-  return null
 }
 
 /** How far the book is beyond the index, millionths of a tick: nothing where the index is between both prices; null: it is too thin. */

@@ -11,11 +11,12 @@ import {
   arm, endConditional, expire, find, freeConditional, hangOn, isArmed, isTimeOver, listOf, markCounts, mayFire, takeAway, tellConditional,
   trails, type Conditional,
 } from './naive_conditional.ts'
+import { spotPrice } from './naive_impact.ts'
 import { isPerp, perpOf } from './naive_margin.ts'
 import { enter } from './naive_orders.ts'
 import { bandOf, has, mostLots, type Ex } from './naive_terms.ts'
 import { isOfLong, mayMeet, ratchet, triggerOf } from './naive_trailing.ts'
-import { lastPrice, startTwap } from './naive_twap.ts'
+import { startTwap } from './naive_twap.ts'
 
 /** Marks of a pair that may wait; conditional orders that one step puts where marks find them. */
 const [MARKS_MOST, PLACED_MOST] = [64, 64]
@@ -82,7 +83,7 @@ function firstReached(ex: Ex, pair: number, price: number): Conditional | null {
 /** TRIGGER_STEP has something to do. */
 export function isTriggered(ex: Ex, pair: number): boolean {
   if (!mayFire(ex, pair)) return false
-  if (!isPerp(ex, pair)) return lastPrice(ex, pair) !== 0 && firstReached(ex, pair, lastPrice(ex, pair)) !== null
+  if (!isPerp(ex, pair)) return spotPrice(ex, pair) !== 0 && firstReached(ex, pair, spotPrice(ex, pair)) !== null
   return [ex.waiting.due, ex.waiting.later, ex.waiting.marks].some((lists) => (lists.get(pair) ?? []).length > 0)
 }
 
@@ -99,7 +100,7 @@ export function triggerStep(ex: Ex, command: Decoded): void {
   if (ex.genesis.pairs[pair] === undefined || !isTriggered(ex, pair)) return ex.refuse(command, CODE.NOT_FOUND, -1)
   const due = listOf(ex.waiting.due, pair)[0]
   const mark = marksOf(ex, pair)[0]
-  if (!isPerp(ex, pair)) fire(ex, firstReached(ex, pair, lastPrice(ex, pair))!)
+  if (!isPerp(ex, pair)) fire(ex, firstReached(ex, pair, spotPrice(ex, pair))!)
   else if (due !== undefined) fire(ex, due)
   else if (isLaterFirst(ex, pair)) {
     for (let placed = 0; placed < PLACED_MOST && isLaterFirst(ex, pair); placed++) find(ex, listOf(ex.waiting.later, pair).shift()!)

@@ -15,6 +15,7 @@ import {
 } from './naive_conditional.ts'
 import { payerOf } from './naive_families.ts'
 import { leaseRefusal } from './naive_launches.ts'
+import { spotPrice } from './naive_impact.ts'
 import { exact, isPerp, perpOf, roundedDown, type MarginAccount } from './naive_margin.ts'
 import { isRefused, placeOf } from './naive_margin_orders.ts'
 import { end } from './naive_orders.ts'
@@ -257,7 +258,7 @@ const startFlags = ({ options }: Twap): number => (has(options, TwapOption.ABOVE
 /** The price that it waits for is there. */
 function isReached(ex: Ex, twap: Twap): boolean {
   const { pair, trigger } = twap
-  const price = lastPrice(ex, pair)
+  const price = isPerp(ex, pair) ? lastPrice(ex, pair) : spotPrice(ex, pair)
   const counts = price !== 0 && (isPerp(ex, pair) ? markCounts(ex, pair) : mayFire(ex, pair))
   return counts && isCrossed({ kind: ConditionType.TWAP_START, flags: startFlags(twap), trigger }, price)
 }
