@@ -27,19 +27,21 @@ const COUNTED_MOST = 2 ** 33
  */
 export function countedBytes(limits: Limits, rules = RULES): number {
   const { orders, accounts, sessions, assets, pairs, priceTicks, receipts, receiptPages, spendLimits, agents, applications } = limits
-  const ofAccounts = accounts * ((rules >= 5 ? 672 : 640) + 40 * assets)
+  const ofAccounts = accounts * ((rules >= 5 ? 704 : 640) + 40 * assets)
   const ofPairs = pairs * (4096 + (priceTicks / 32) * 5)
   // Without a bound of pages all of them are in memory.
   const ofReceipts = receipts * 16 + (receiptPages === 0 ? receipts * 176 : receiptPages * 18_432)
   const ofGrants = spendLimits * 96 + agents * 224
   const others = sessions * 112 + applications * 2048 + assets * 1024
-  return 2 ** 20 + orders * 1408 + ofAccounts + ofPairs + ofReceipts + ofGrants + others + marginBytes(limits)
+  return 2 ** 20 + orders * 1408 + ofAccounts + ofPairs + ofReceipts + ofGrants + others + marginBytes(limits, rules)
 }
 
 /** Of margin trading: nothing without perpetuals. A position may have a guard on both sides of each of them. */
-function marginBytes({ perps, marginAccounts, riskBuckets, positions, orders, agents }: Limits): number {
+function marginBytes({ accounts, perps, marginAccounts, riskBuckets, positions, orders, agents }: Limits, rules: number): number {
   if (perps === 0) return 0
-  return perps * 4096 + marginAccounts * 144 + riskBuckets * 288 + positions * (304 + perps * 9) + orders * 36 + agents * 144
+  // What the insurance fund covered for each owner.
+  const ofOwners = rules >= 5 ? accounts * 32 : 0
+  return ofOwners + perps * 4096 + marginAccounts * 144 + riskBuckets * 288 + positions * (304 + perps * 9) + orders * 36 + agents * 144
 }
 
 /**
