@@ -89,7 +89,7 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
   t.strictSame(told['streamed'], { orders: 20, cancelled: 20, opened: true, error: 'ORDER_NOT_FOUND', rest: 0 })
   t.strictSame(told['rest'], { status: 'SUBMITTED', same: '0.5' })
   t.strictSame(Object.keys(codes).sort(), Object.keys(TABLE).sort(), 'every sample ran')
-  const honest = /^(null|(ORDER_|POSITION_)?NOT_FOUND|NONCE_INVALID|BUILDER_FEE_ABOVE_CAP|INSUFFICIENT_BALANCE)$/
+  const honest = /^(null|(ORDER_|POSITION_)?NOT_FOUND|NONCE_INVALID|BUILDER_FEE_ABOVE_CAP|BUILDER_FEES_OFF|INSUFFICIENT_BALANCE)$/
   for (const [name, of] of Object.entries(codes)) {
     t.match(String(of), name === 'SubmitApplication' ? /^PERMISSION_DENIED$/ : honest, name)
   }

@@ -126,8 +126,8 @@ export function examplesGenesis(): string {
   const pairs = PAIRS.map((name): PairSpec => {
     const { makerFeeBps, takerFeeBps, ...perp } = MARKETS[name]!
     const terms = {
-      referencePrice: '1000', maxPositionSize: '1000000', fundingIntervalSeconds: 3600, markBandBps: '300', indexBandBps: '1000',
-      staleSeconds: 3600, basisSeconds: 150, fundShareBps: '10000', fundOwnerAllowance: '1000000000',
+      referencePrice: '1000', impactNotional: '5', maxPositionSize: '1000000', fundingIntervalSeconds: 3600, markBandBps: '300',
+      indexBandBps: '1000', staleSeconds: 3600, basisSeconds: 150, fundShareBps: '10000', fundOwnerAllowance: '1000000000',
       deleverageWindowMinutes: 0, deleverageHolderBps: '10000', jumpWindowSeconds: 0, ...perp,
     }
     const spot = pairSpec(`${name}/USD`, { tickSize: '1', maxOrderSize: '1000000', makerFeeBps, takerFeeBps })
