@@ -37,6 +37,7 @@ import type { SnapshotStore } from '../snapshot/store.ts'
 import { EXIT, type FromThread, type Shared } from '../threads.ts'
 import { SequencerClock } from './clock.ts'
 import type { GenesisSource } from './genesis_file.ts'
+import { checkKeys } from './genesis_keys.ts'
 import { attachLanes } from './lanes.ts'
 import { commitOwn, createSequencer, type Sequencer } from './loop.ts'
 import { countState, createMeter } from './meter.ts'
@@ -138,6 +139,7 @@ function beginJournal({ journal, genesis, io }: MatcherParts): boolean {
   if (endSequence(journal) > 0) return false
   const text = genesis.read()
   checkSymbols(parseGenesis(text))
+  checkKeys(text)
   const writer = createWriter(journal, genesisSlots(GENESIS_MAX_BYTES), undefined, { io })
   committing(() => writeGenesis(writer, text, io.now()))
   writer.close()

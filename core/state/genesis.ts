@@ -403,7 +403,8 @@ function applicationOf(json: Json, index: number): Application {
   return { index, id, name, clientId, allowedOrigins: origins as string[] }
 }
 
-function genesisOf(json: Json): Genesis {
+/** The same of the document as it was parsed; errors are those of {@link GenesisError} or of a document of another shape. */
+export function genesisOf(json: Json): Genesis {
   const assets = (need(json['assets'], 'assets are missing') as Json[]).map(assetOf)
   const priceTicks = priceTicksOf(need(json['limits'], 'limits are missing') as Json)
   const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets, priceTicks))

@@ -217,7 +217,7 @@ const bytesOf = (name: OperationName, input: Json): Buffer => encodeMessage(`${n
 
 /** Samples that there is nothing here for: no word of the wallet, no enrollment, no launch, no rewards. */
 const NOT_SERVED: Partial<Record<OperationName, number>> =
-  { CreateSubAccount: 401, SetBuilderFee: 409, ClaimLease: 404, TransferRewards: 400, GetWithdrawalCalldata: 409 }
+  { CreateSubAccount: 401, SetBuilderFee: 403, ClaimLease: 404, TransferRewards: 400, GetWithdrawalCalldata: 409 }
 /** The specification has it refuse fields that are not its own. */
 const STRICT: readonly OperationName[] = ['SetBuilderFee']
 

@@ -109,7 +109,7 @@ async function tests(): Promise<void> {
     t.ok(Number.isNaN(createdSequence), 'no id is its')
     t.equal(findMember(state, 1, wallet(1)), null)
     Atomics.add(state.scalars, SCALAR.ACCOUNT_TURNS, 1)
-    t.same(findMember(state, 1, wallet(1)), { account: 0, master: -1 })
+    t.same(findMember(state, 1, wallet(1)), { account: 0, master: -1, consented: false })
     t.equal(faultOf(readAccount(state, 3)), null)
   })
 }

@@ -61,6 +61,10 @@ function pairOfThem(): LiquidationStage {
 
 t.test('funding is told when a position settles it', async (t) => {
   const stage = pairOfThem()
+  // Bids that bear the impact notional above the index: longs pay.
+  stage.deposit('sam', 50_000)
+  stage.order('sam', 20, 1009)
+  stage.order('sam', -20, 1011)
   const { kept, frames } = follow(stage, ['ann', 'bob', 'mia'])
   stage.send(CommandType.SET_PERP, { pair: BTC, setting: PerpSetting.FORCED_MARK, value: 1010, number: HOUR_0 + 20 * HOUR })
   for (let hour = 1; hour <= 3; hour++) {
