@@ -285,7 +285,7 @@ export function configHelp(): string {
   })
   const [token, key] = [SECRETS['operatorToken'], SECRETS['vaultKey']]
   const secrets = `Secrets come from files or the environment: the operator's token from ${token}, the vault's key from\n${key}.`
-  return `${LESSON}\n\n${rows.join('\n')}\n  --help\n      This text.\n\n${secrets}\n`
+  return `${LESSON}\n\n${rows.join('\n')}\n  --help\n      This text.\n  --version\n      The version of the program.\n\n${secrets}\n`
 }
 
 /** The configuration of these arguments and environment; throws ConfigError naming the key at fault. `null`: help was asked for. */

@@ -4,13 +4,14 @@
  * First what follows the journal (snapshot, history), then the journal, up to where it ends by then: so nothing in it is ahead of the
  * journal. It is written beside its name, verified as it stands on disk, described, and then given its name. One at a time.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import Database from 'better-sqlite3'
 import { OPERATOR_TOKEN_FILE, VAULT_KEY_FILE } from '../config.ts'
 import { historyPath, removeStore } from '../history/store/store.ts'
 import { dataFile, openJournal, usedBytes } from '../journal/file.ts'
 import { tailOf } from '../journal/tail.ts'
+import { versionOf } from '../lib/about.ts'
 import { realIo } from '../lib/io.ts'
 import { pageFilesBytes, receiptDirectory } from '../lib/page_files.ts'
 import { balancesPath, listBalances } from '../settlement/balances_file.ts'
@@ -85,9 +86,8 @@ async function fill(dataDir: string, to: string, { history, rate, full, said }: 
   const verified = await verifyCopy(to, full, said)
   const same = verified.sequence === end.sequence - 1 && verified.batchChecksum === end.checksum
   if (!same) throw new BackupError('the copy is not what was read')
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as { version: string }
   syncTree(to)
-  writeManifest(to, { version, time: new Date().toISOString(), ...verified, files: describe(to) })
+  writeManifest(to, { version: versionOf(), time: new Date().toISOString(), ...verified, files: describe(to) })
   rmSync(join(to, UNFINISHED_BACKUP))
   realIo.syncDirectory(to)
   return readManifest(to)

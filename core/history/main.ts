@@ -3,12 +3,12 @@
  * standard error. Exit code 0: all is well; 1: verify found a difference; 2: the call was wrong or something cannot be read or written.
  */
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { DirectoryLocked, lockDirectory, makeFilesPrivate } from '../data_dir.ts'
 import { openJournal } from '../journal/file.ts'
 import { endSequence } from '../journal/reader.ts'
+import { dataDirOf, saidVersion } from '../lib/about.ts'
 import { realIo } from '../lib/io.ts'
 import { openProjection, type Projection } from './project/projection.ts'
 import { checkpoint, historyPath, openReader, readPosition, removeStore, type StorePosition } from './store/store.ts'
@@ -28,8 +28,9 @@ const HELP = `The history: orders, trades, movements and portfolios of an exchan
 
   --archive DIR    where the oldest batches of the journal are, when they were archived and dropped
                    (default: the archive they were dropped for)
-  --data-dir DIR   the data directory (default: data/var)
+  --data-dir DIR   the data directory (default: RINGBOOK_DATA_DIR of the environment, data/var)
   --help           this text
+  --version        the version of the program
 
 The exchange keeps the store up to date by itself, goes on where it stopped, and makes it anew when it does not belong to the journal.
 Nothing is lost with it: everything in it comes from the journal. Rebuild it when verify says so, or after its file was damaged or removed.
@@ -146,6 +147,7 @@ async function verify(dataDir: string, archive: string | undefined): Promise<num
 }
 
 async function run(): Promise<number> {
+  if (saidVersion()) return 0
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { 'data-dir': { type: 'string' }, help: { type: 'boolean' }, archive: { type: 'string' } },
@@ -158,7 +160,7 @@ async function run(): Promise<number> {
   }
   const chosen = Object.hasOwn(tools, tool) ? tools[tool] : undefined
   if (chosen === undefined || rest.length > 0) throw new Error(`unknown call: ${positionals.join(' ')}`)
-  return chosen(values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var'), values.archive)
+  return chosen(dataDirOf(values['data-dir']), values.archive)
 }
 
 try {

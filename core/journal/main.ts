@@ -8,10 +8,10 @@
  */
 import { fork } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { archive, restore } from '../archive/commands.ts'
 import { compactJournal } from '../backup/compact.ts'
+import { dataDirOf, saidVersion } from '../lib/about.ts'
 import { paceOf } from '../lib/pace.ts'
 import { DirectoryLocked, lockDirectory } from '../data_dir.ts'
 import { EXIT } from '../threads.ts'
@@ -36,10 +36,11 @@ const HELP = `The journal: every command the exchange ever took, in order. It is
                                The exchange must be stopped; so it must for
   npm run journal -- compact   makes the file as small as what is in it
 
-  --data-dir DIR   the data directory (default: data/var)
+  --data-dir DIR   the data directory (default: RINGBOOK_DATA_DIR of the environment, data/var)
   --rate N         MiB of batches a second that archive and compact take at most (default: 64)
   --journal-gb N   GiB that the journal may have after restore and compact (default: 64)
   --help           this text
+  --version        the version of the program
 
 Exit code 0: done, whole. 3: damaged or shorter than it was; each damaged place is named by the sequence at which it begins. 2: wrong call.
 7: another process uses the data directory, or the archive.
@@ -118,6 +119,7 @@ function whole(text: string | undefined, option: string, fallback: number): numb
 }
 
 async function run(): Promise<number> {
+  if (saidVersion()) return EXIT.OK
   if (process.argv[2] === READS && process.send !== undefined) return scrubAll(process.argv[3]!).finally(() => process.disconnect!())
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -130,7 +132,7 @@ async function run(): Promise<number> {
     console.log(HELP)
     return values.help === true ? EXIT.OK : EXIT.CONFIG
   }
-  const dataDir = values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var')
+  const dataDir = dataDirOf(values['data-dir'])
   const tool = positionals.join(' ')
   if (tool === 'scrub') return scrubBeside(dataDir)
   const rate = whole(values.rate, 'rate', 64)

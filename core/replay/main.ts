@@ -2,8 +2,8 @@
  * The replay tools: read-only, usable while the exchange runs. Results go to standard output, progress and errors to standard error.
  * Exit code 0: all is well; 1: verify, diff or settlement found something; 2: the call was wrong or the journal cannot be read.
  */
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { dataDirOf, saidVersion } from '../lib/about.ts'
 import { diff } from './diff.ts'
 import { exportJournal, type Progress } from './export.ts'
 import { checkRaw, exportCall, EXPORT_HELP, kindsText, rangeOf } from './export_call.ts'
@@ -28,9 +28,10 @@ const HELP = `Replay tools: read a journal without changing it, also while the e
                                   chain; the balances take long with many accounts
   npm run replay -- diff A B      the first command in which two data directories differ
 
-  --data-dir DIR   the data directory (default: data/var; not for diff; settlement takes it without the option too)
+  --data-dir DIR   the data directory (default: RINGBOOK_DATA_DIR, data/var; not for diff; settlement takes it without the option too)
   --archive DIR    what "npm run journal -- archive" wrote, of a journal that does not go back to its beginning any more; for diff that
                    of A, and given once more that of B
+  --version        the version of the program
 `
 
 const OPTIONS = {
@@ -132,10 +133,11 @@ function runInspect(dataDir: string, archive: string | undefined, values: Values
 }
 
 function run(): number {
+  if (saidVersion()) return 0
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
   const [tool, a, b] = positionals
   const archives = values.archive ?? []
-  const dataDir = values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var')
+  const dataDir = dataDirOf(values['data-dir'])
   if (values.help === true || tool === undefined) {
     console.log(tool === 'export' ? EXPORT_HELP : HELP)
     return values.help === true ? 0 : 2

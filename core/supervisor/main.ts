@@ -52,6 +52,7 @@ process.on('SIGHUP', () => {
 
 const { ConfigError, configHelp, readConfig } = await import('../config.ts')
 const { EXIT } = await import('../threads.ts')
+const { saidVersion } = await import('../lib/about.ts')
 const { createLines, isForPeople, logLine } = await import('./lines.ts')
 const { verdictOf } = await import('./ending.ts')
 
@@ -73,6 +74,7 @@ async function chooseForm(config: Config | null, log: string): Promise<void> {
 /** Whether there is something to start: help is given here, and a bad configuration refused, without loading an exchange. */
 async function checkConfiguration(): Promise<boolean> {
   const argv = process.argv.slice(2)
+  if (saidVersion(argv)) return false
   try {
     const config = readConfig(argv, process.env)
     if (config === null) process.stdout.write(configHelp())

@@ -34,6 +34,7 @@ the operator's only, which signs withdrawals and batches. Without --operator one
   --daily-limit N      most whole tokens of a kind that may leave the vault in a day, whoever signs; default: none
   --json               the result as JSON
   --help               this text
+  --version            the version of the program
 
 Example, on a local node (anvil --chain-id 1328) whose first account has the key in owner.key:
 

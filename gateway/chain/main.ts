@@ -7,6 +7,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { concat, encodeFunctionData, getContractAddress, keccak256, toBytes } from 'viem'
+import { saidVersion } from '../../core/lib/about.ts'
 import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { HELP, readCall, UsageError, type Call } from './command_line.ts'
 import { ChainUnavailable } from './client.ts'
@@ -133,6 +134,7 @@ async function runToken(call: Call): Promise<Shown> {
 const RUN = { deploy: runDeploy, check: runCheck, token: runToken }
 
 async function run(argv: readonly string[]): Promise<number> {
+  if (saidVersion(argv)) return EXIT.DONE
   const call = readCall(argv)
   if (call === null) {
     process.stdout.write(HELP)

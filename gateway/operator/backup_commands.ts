@@ -5,13 +5,13 @@
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { KNOBS } from '../../core/config.ts'
+import { DATA_DIR_VARIABLE } from '../../core/lib/about.ts'
 import { QUICK } from '../../core/lib/quick_thread.ts'
 import { OperatorError } from './client.ts'
 import { said, typedFor, UsageError, type Command, type Options, type Shown } from './command.ts'
 import { bytes, count, facts } from './text.ts'
 
 const RATE = { fallback: '64', low: 1, high: 100_000 } as const
-const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
 const PROGRAM = join(import.meta.dirname, '..', '..', 'core', 'backup', 'main.ts')
 
 interface Manifest {

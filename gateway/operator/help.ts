@@ -67,7 +67,9 @@ const OPTIONS = `  --port PORT
   --json
       The answer as JSON.
   --help
-      This text; after a command, more about it.`
+      This text; after a command, more about it.
+  --version
+      The version of the program.`
 
 /** One command, or several of a family, at length. */
 export const details = (commands: readonly Command[]): string =>

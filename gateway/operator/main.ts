@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { KNOBS, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from '../../core/config.ts'
+import { DATA_DIR_VARIABLE, saidVersion } from '../../core/lib/about.ts'
 import { createAsk, OperatorError, unexpected, type TokenOf } from './client.ts'
 import { UsageError } from './command.ts'
 import { familyOf, parseCommand, parseWords } from './command_words.ts'
@@ -19,7 +20,6 @@ import { printable } from './text.ts'
 const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
 const TIMEOUT_SECONDS = { fallback: 10, low: 1, high: 60 } as const
 const PORT_VARIABLE = 'RINGBOOK_OPERATOR_PORT'
-const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
 /** Whole number of this option from `low` to `high`. */
 function whole(text: string, name: string, low: number, high: number): number {
   const value = Number(text)
@@ -59,6 +59,7 @@ function readToken(path: string, named: boolean): string | null {
 }
 
 async function run(argv: readonly string[]): Promise<number> {
+  if (saidVersion(argv)) return EXIT.DONE
   const { values, positionals } = parseWords(COMMANDS, argv)
   const words = positionals[0] === 'help' ? positionals.slice(1) : positionals
   if (values.help === true || positionals[0] === 'help') {

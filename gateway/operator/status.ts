@@ -2,7 +2,9 @@
  * What the exchange is doing, for people: every counter by name, and what matters of it as text. What a counter means
  * is told in the words of its metric (metrics.ts).
  */
+import { resolve } from 'node:path'
 import Type, { type Static, type TNumber, type TObject } from 'typebox'
+import { versionOf } from '../../core/lib/about.ts'
 import {
   GATEWAY_COUNTERS, HISTORY_COUNTERS, MATCHER, MATCHER_COUNTERS, SIGN_IN_COUNTERS, SNAPSHOTS_COUNTERS, type MatcherCounter,
 } from '../../core/ring/counters.ts'
@@ -16,6 +18,8 @@ import { HISTORY_METRICS, MATCHER_METRICS, SIGN_IN_METRICS, SNAPSHOTS_METRICS, t
 import { pairStatus } from './policy.ts'
 import { operatorRoute } from './route.ts'
 import { bytes, count, duration, facts, table } from './text.ts'
+
+const VERSION = versionOf()
 
 /** Counters of the matcher that are no metrics of their own. */
 const OTHER: Record<Exclude<MatcherCounter, keyof typeof MATCHER_METRICS>, string> = {
@@ -40,6 +44,9 @@ const counters = <Name extends string>(
 const Matcher = counters(MATCHER_COUNTERS, MATCHER_METRICS, OTHER).properties
 const Status = Type.Object({
   timestamp: field(Timestamp, 'When this was answered.'),
+  version: field(Type.String(), 'Of the program.'),
+  pid: field(Type.Integer(), 'Process of the exchange; its supervisor is another one.'),
+  dataDirectory: field(Type.String(), 'Where its data is.'),
   uptimeSeconds: field(Type.Integer(), 'Seconds since the operator thread started.'),
   maintenance: field(Type.Boolean(), 'Whether operations are blocked.'),
   sequence: field(Type.Integer(), 'Number of the last command that was applied.'),
@@ -76,6 +83,9 @@ function statusOf(gauges: Gauges, now: number): Status {
   const { state: { genesis, scalars } } = gauges
   return {
     timestamp: new Date(now).toISOString(),
+    version: VERSION,
+    pid: process.pid,
+    dataDirectory: resolve(gauges.dataDir),
     uptimeSeconds: Math.round((now - gauges.startedAt) / 1000),
     maintenance: scalars[SCALAR.MAINTENANCE] !== 0,
     sequence: gauges.matcher[MATCHER.sequence]!,
@@ -94,7 +104,8 @@ function statusOf(gauges: Gauges, now: number): Status {
 }
 
 const EXAMPLE: Status = {
-  timestamp: '2026-01-02T03:04:05.678Z', uptimeSeconds: 93_784, maintenance: false, sequence: 1042,
+  timestamp: '2026-01-02T03:04:05.678Z', version: '1.0.0', pid: 4711, dataDirectory: '/var/lib/ringbook',
+  uptimeSeconds: 93_784, maintenance: false, sequence: 1042,
   pairs: { 'BTC/USDC': 'ACTIVE' }, indexMakers: { 'BTC/USDC-PERP': 'SOURCES' }, feeTierChanges: { changed: 0, waiting: 0 },
   matcher: block(MATCHER_COUNTERS, []), history: block(HISTORY_COUNTERS, []), snapshots: block(SNAPSHOTS_COUNTERS, []),
   signIn: block(SIGN_IN_COUNTERS, []), gateways: [{ gateway: 1, ...block(GATEWAY_COUNTERS, []) }],
@@ -137,6 +148,8 @@ function showStatus(status: Status): string {
   const { matcher, history, feeTierChanges: tiers } = status
   const overview = facts([
     ['time', status.timestamp],
+    ['version', status.version],
+    ['process', `${status.pid}, data in ${status.dataDirectory}`],
     ['up', duration(status.uptimeSeconds)],
     ['maintenance', status.maintenance ? 'ON: orders are refused' : 'off'],
     ['sequence', status.sequence],

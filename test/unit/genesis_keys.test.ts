@@ -14,6 +14,9 @@ const shipped = readFileSync(join(import.meta.dirname, '../../data/genesis/genes
 
 t.test('whole documents', (t) => {
   t.doesNotThrow(() => checkKeys(shipped), 'the shipped one')
+  const { pairs, ...others } = JSON.parse(shipped) as { pairs: { perp?: object }[] }
+  const spot = { ...others, pairs: pairs.filter(({ perp: terms }) => terms === undefined) }
+  t.doesNotThrow(() => checkKeys(JSON.stringify(spot)), 'with limits of perpetuals, but without any')
   for (const [name, variant] of Object.entries(VARIANTS)) t.doesNotThrow(() => checkKeys(genesisText(variant)), name)
   t.end()
 })
