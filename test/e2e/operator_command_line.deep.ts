@@ -243,7 +243,7 @@ async function looks(t: Test, exchange: Exchange, says: Says, gives: Gives): Pro
   t.equal(await says('ready'), 'ready: matcher and 3 gateways\n')
   t.same(await gives('ready'), { ready: true, matcher: true, gateways: [true, true, true], degraded: [] })
   const status = await says('status')
-  const lines = [/^maintenance {2}off$/m, /^history +up, /m, /^GATEWAY +REQUESTS +2XX/m, /^ +3 +\d/m, /^BTC\/USDC +ACTIVE$/m]
+  const lines = [/^maintenance {2}off$/m, /^history +up, /m, /^GATEWAY +REQUESTS +2XX/m, /^ +3 +\d/m, /^BTC\/USDC +ACTIVE +-$/m]
   for (const line of lines) t.match(status, line)
   t.equal(await says('sub-accounts', 'unconsented'), 'every sub-account has the consent of its wallet\n')
   const json = await gives('status')
