@@ -75,7 +75,7 @@ class Everything:
             await self.call(name)
         await self.programs(address)
         assert (await self.call("GetBuildercodesConfig", clientId="ringbook"))["application"]["enrolled"] is False
-        assert await self.refused("SetBuilderFee", bps=0) == "NOT_ENROLLED"
+        assert await self.refused("SetBuilderFee", bps=0) == "BUILDER_FEES_OFF"
         assert (await self.call("GetReferralPosition"))["rewards"] == []
         assert (await self.call("GetReferralDownline"))["complete"] is True
         await self.call("Challenge", address=address, sessionPublicKey=self.client.key.public_key)

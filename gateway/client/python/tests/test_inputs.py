@@ -4,7 +4,7 @@ clock is measured once; a path of the base URL is not signed."""
 from __future__ import annotations
 
 import unittest
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from stage import PAIR
 
@@ -54,8 +54,10 @@ class Inputs(unittest.TestCase):
         self.service.run(self.verbs.load_markets(False))
 
     def test_what_is_no_decimal_is_an_invalid_order(self) -> None:
-        create, run = self.verbs.create_order, self.service.run
-        for odd in (float("nan"), None, "1,5", float("inf"), "", "x", {}, "1_0", True, "\u0661"):
+        create: Callable[..., Any] = self.verbs.create_order
+        run = self.service.run
+        odds: Sequence[Any] = (float("nan"), None, "1,5", float("inf"), "", "x", {}, "1_0", True, "\u0661")
+        for odd in odds:
             for terms in (
                 ("limit", "buy", odd, 1, None), ("limit", "buy", 1, odd, None), (odd, "buy", 1, 1, None),
                 ("limit", odd, 1, 1, None),
@@ -127,6 +129,7 @@ class Clocks(unittest.TestCase):
     def test_a_path_of_the_base_url_is_not_signed(self) -> None:
         state = State("http://x/venue/", key=SessionKey(), now=lambda: 1_000_000.0)
         request = next(calls.call(state, "ListBalances", {}))
+        assert isinstance(request, Request)
         self.assertEqual(request.target, "/venue/api/v1/accounts/balances")
         assert state.key is not None
         signed = sign_request(state.key, "GET", "/api/v1/accounts/balances", b"", 1_000_000_000)

@@ -403,7 +403,7 @@ class Readers(unittest.TestCase):
         inbox = Inbox(2, lambda: renewed.append(1), lambda: None)
         for number in range(4):
             inbox.hear({"type": "snapshot" if number == 0 else "update", "n": number})
-        lost = inbox.take()
+        lost: Any = inbox.take()
         self.assertEqual([renewed, lost.code, inbox.take()], [[1], "UPDATES_LOST", None])
         inbox.hear({"type": "update", "n": 4})
         inbox.hear({"type": "snapshot", "n": 5})
