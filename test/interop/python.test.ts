@@ -80,7 +80,8 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
   t.match(told['placed'], { status: 1, price: '2000', label: 'python', made: /^20\d\d-\d\d-\d\dT[\d:.]+Z$/ })
   t.strictSame(told['replaced'], { original: true, bids: [['2001', '0.5']] })
   t.strictSame(told['cancelled'], { order: true })
-  t.strictSame(told['missing'], { status: 'NOT_FOUND', reason: 'ORDER_NOT_FOUND', domain: 'svc', metadata: {} })
+  const ended = { status: 'CANCELLED', filledQuantity: '0' }
+  t.strictSame(told['missing'], { status: 'NOT_FOUND', reason: 'ORDER_NOT_FOUND', domain: 'svc', metadata: ended })
   t.strictSame(told['tick'], { status: 'INVALID_ARGUMENT', reason: 'INVALID_TICK', domain: 'svc', metadata: { field: 'price' } })
   t.match(told['funds'], { status: 'INVALID_ARGUMENT', reason: 'INSUFFICIENT_BALANCE' })
   t.match(told['unsigned'], { status: 'UNAUTHENTICATED', reason: 'UNAUTHENTICATED' })
