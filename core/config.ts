@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { DEFAULT_DATA_DIR } from './lib/about.ts'
 import { Networks } from './lib/networks.ts'
 
 interface Knob<T> {
@@ -68,7 +69,7 @@ const byCores = defaultsFor(availableParallelism())
 
 export const KNOBS = {
   config: text('', 'path', 'JSON file with any of these keys (camelCase)'),
-  dataDir: text(join(root, 'data', 'var'), 'path', 'Journal, snapshots and lock of this exchange'),
+  dataDir: text(DEFAULT_DATA_DIR, 'path', 'Journal, snapshots and lock of this exchange'),
   genesis: text(
     join(root, 'data', 'genesis', 'genesis.json'),
     'path',

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
+/** Where `npm start` keeps its data. */
+export const DEFAULT_DATA_DIR = join(ROOT, 'data', 'var')
 /** Names the data directory for all programs; `--data-dir` wins. */
-export const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
+const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
 
 /** The version of the program, of package.json. */
 export const versionOf = (): string => (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version
@@ -17,6 +19,5 @@ export function saidVersion(argv: readonly string[] = process.argv.slice(2)): bo
   return true
 }
 
-/** The data directory that `given`, the environment or else the place of `npm start` says. */
-export const dataDirOf = (given: string | undefined): string =>
-  given ?? process.env[DATA_DIR_VARIABLE] ?? join(ROOT, 'data', 'var')
+/** The data directory that `given`, the environment or else {@link DEFAULT_DATA_DIR} says. */
+export const dataDirOf = (given: string | undefined): string => given ?? process.env[DATA_DIR_VARIABLE] ?? DEFAULT_DATA_DIR

@@ -4,8 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
-import { KNOBS } from '../../core/config.ts'
-import { DATA_DIR_VARIABLE } from '../../core/lib/about.ts'
+import { dataDirOf } from '../../core/lib/about.ts'
 import { QUICK } from '../../core/lib/quick_thread.ts'
 import { OperatorError } from './client.ts'
 import { said, typedFor, UsageError, type Command, type Options, type Shown } from './command.ts'
@@ -79,7 +78,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       + 'Without the history the restored exchange makes it anew, which takes longer.',
     example: ['backup /srv/backup/monday', 'directory  /srv/backup/monday\nsequence   1,042'],
     run: async (_ask, [to], options) => {
-      const from = resolve(typedFor(options, 'data-dir') ?? process.env[DATA_DIR_VARIABLE] ?? KNOBS.dataDir.fallback)
+      const from = resolve(dataDirOf(typedFor(options, 'data-dir')))
       return shown(await run(['backup', from, resolve(to!), '--rate', rateOf(options), ...flags(options)]), resolve(to!))
     },
   },

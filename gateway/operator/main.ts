@@ -8,7 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { KNOBS, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from '../../core/config.ts'
-import { DATA_DIR_VARIABLE, saidVersion } from '../../core/lib/about.ts'
+import { dataDirOf, saidVersion } from '../../core/lib/about.ts'
 import { createAsk, OperatorError, unexpected, type TokenOf } from './client.ts'
 import { UsageError } from './command.ts'
 import { familyOf, parseCommand, parseWords } from './command_words.ts'
@@ -42,7 +42,7 @@ const TOKEN = /^[\x21-\x7e]{1,512}$/
 /** The operator's token; `null` where none is: the port then says where it is. */
 function tokenOf(file: string | undefined, dataDir: string | undefined): string | null {
   const given = file === undefined ? process.env[OPERATOR_TOKEN_VARIABLE] : undefined
-  const path = file ?? join(dataDir ?? process.env[DATA_DIR_VARIABLE] ?? KNOBS.dataDir.fallback, OPERATOR_TOKEN_FILE)
+  const path = file ?? join(dataDirOf(dataDir), OPERATOR_TOKEN_FILE)
   const token = given ?? readToken(path, file !== undefined)
   if (token !== null && !TOKEN.test(token)) throw new UsageError(`no token: ${given === undefined ? path : OPERATOR_TOKEN_VARIABLE}`)
   return token

@@ -3,7 +3,7 @@
  * a bucket whose price is stale is left alone until it is fresh; the fund pays what is owed, and what it cannot is bad debt until it can; a
  * perpetual settles to the atom. Figures are reckoned by hand.
  */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { CommandType, PairStatus } from '../../core/layout/command.ts'
 import { PerpMode } from '../../core/layout/margin.ts'
 import { PERP, RISK_BUCKET } from '../../core/state/margin_rows.ts'
@@ -141,7 +141,8 @@ t.test('settlement: all at one price, to the atom; what is owed is the fund\'s, 
   t.same([stage.stateOf('ann'), stage.badDebt, stage.deposited('fund')], ['ACTIVE', 0n, 750n * DOLLAR])
 })
 
-t.test('a fund that owed something itself pays others as soon as it has more, and bad debt is what is owed', async (t) => {
+/** A fund of 300 that took 10 BTC over at 900; cat is long of 10 ETH with 1,500 against dan. */
+function fundThatTookOver(t: Test): LiquidationStage {
   const stage = new LiquidationStage()
   stage.fund(300)
   stage.give({
@@ -150,6 +151,11 @@ t.test('a fund that owed something itself pays others as soon as it has more, an
   })
   stage.price(BTC, 923)
   t.equal(stage.run().told[1], 'ann TAKEN_OVER 10 at 900')
+  return stage
+}
+
+t.test('a fund that owed something itself pays others as soon as it has more, and bad debt is what is owed', async (t) => {
+  const stage = fundThatTookOver(t)
   // It has 300 + 10 x 15, less than the 457.50 that its position needs: nothing for cat, who loses 10 x 200 and has 1,500.
   stage.price(BTC, 915)
   stage.settle(ETH, 800)
@@ -173,14 +179,7 @@ t.test('a fund that owed something itself pays others as soon as it has more, an
 })
 
 t.test('the fund pays of what it has, never out of what its positions gained and did not realise', async (t) => {
-  const stage = new LiquidationStage()
-  stage.fund(300)
-  stage.give({
-    ann: { lots: 10, price: 1000, collateral: 1000 }, bob: { lots: -10, price: 1000, collateral: 9000 },
-    cat: { pair: ETH, lots: 10, price: 1000, collateral: 1500 }, dan: { pair: ETH, lots: -10, price: 1000, collateral: 9000 },
-  })
-  stage.price(BTC, 923)
-  t.equal(stage.run().told[1], 'ann TAKEN_OVER 10 at 900')
+  const stage = fundThatTookOver(t)
   // 300 and a gain of 1,000, of which 500 are margin: 800 are free, and 300 are money.
   stage.price(BTC, 1000)
   t.equal(stage.equity('fund'), 1300n * DOLLAR)

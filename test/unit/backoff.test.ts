@@ -2,13 +2,13 @@
  * Promise: a client whose connection was ended as a flood is refused for a second, for twice as long after each other one, for a minute at
  * most; a client that was quiet begins anew; proxies are never refused, and neither are others.
  */
-import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import t from 'tap'
 import { PORT_COUNTER, PORT_COUNTERS } from '../../core/ring/ports.ts'
 import { Backoff, FIRST_MS, FORGET_MS, LONGEST_MS } from '../../gateway/limits/backoff.ts'
 import { ConnectionPort } from '../../gateway/limits/port.ts'
 import { siteOf, networkOf } from '../../gateway/limits/network.ts'
+import { Connection } from '../support/connection.ts'
 
 t.test('times', async (t) => {
   let now = 0
@@ -30,18 +30,6 @@ t.test('times', async (t) => {
   backoff.strike('proxy')
   t.notOk(backoff.isOff('proxy'))
 })
-
-class Connection extends EventEmitter {
-  readonly remoteAddress: string
-  constructor(remoteAddress: string) {
-    super()
-    this.remoteAddress = remoteAddress
-  }
-
-  destroy(): void {
-    this.emit('close')
-  }
-}
 
 t.test('a port', async (t) => {
   let now = 0

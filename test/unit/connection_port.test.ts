@@ -1,23 +1,12 @@
 /** Promise: a connection that a proxy handed on counts for its client, and for nobody once it is closed, however full the port is. */
-import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import t from 'tap'
 import { PORT_COUNTER, PORT_COUNTERS } from '../../core/ring/ports.ts'
 import { ConnectionPort } from '../../gateway/limits/port.ts'
 import { readProxies } from '../../gateway/limits/shares.ts'
+import { Connection } from '../support/connection.ts'
 
 const PROXY = '10.0.0.1'
-
-class Connection extends EventEmitter {
-  readonly remoteAddress: string
-  constructor(remoteAddress: string) {
-    super()
-    this.remoteAddress = remoteAddress
-  }
-  destroy(): void {
-    this.emit('close')
-  }
-}
 
 t.test('a full port loses no place when a proxy names a client that has its share', async (t) => {
   const counters = new Float64Array(PORT_COUNTERS.length)
